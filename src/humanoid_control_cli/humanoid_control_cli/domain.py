@@ -5,8 +5,8 @@ from typing import Final
 
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.robot.robot_namespace import checked_namespace, in_words
+from humanoid_control_common.robot.ros_domain import own_domain
 
-LARGEST: Final = 232  # beyond it the port numbers of DDS run out
 NAMESPACE: Final = "HC_NAMESPACE"  # environment variable, for a shell of one robot
 
 
@@ -23,10 +23,7 @@ def ros_domain() -> int:
             "ROS_STATIC_PEERS names other machines, but ROS_AUTOMATIC_DISCOVERY_RANGE is "
             "LOCALHOST: set it to SUBNET (docs/two_machines.md)"
         )
-    text = os.environ.get("ROS_DOMAIN_ID") or "0"
-    if not text.isdecimal() or int(text) > LARGEST:
-        raise ConfigError(f"ROS_DOMAIN_ID is '{text}', expected a number from 0 to {LARGEST}")
-    return int(text)
+    return own_domain()
 
 
 def robot_namespace() -> str:

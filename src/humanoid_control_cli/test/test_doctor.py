@@ -10,14 +10,6 @@ from rich.console import Console
 
 from humanoid_bringup.preflight import network
 from humanoid_bringup.preflight.findings import Finding, Level, missing, ok, warning
-from humanoid_bringup.preflight.rights import (
-    RAW_ETHERNET,
-    Capability,
-    MissingRightsError,
-    held,
-    require,
-)
-from humanoid_bringup.preflight.rights import remedy as grant
 from humanoid_control_cli.doctor import workspace
 from humanoid_control_cli.doctor.system import (
     fifo_is_permitted,
@@ -28,6 +20,14 @@ from humanoid_control_cli.doctor.system import (
     timers,
 )
 from humanoid_control_cli.doctor.view import show
+from humanoid_control_common.machine.rights import (
+    RAW_ETHERNET,
+    Capability,
+    MissingRightsError,
+    held,
+    require,
+)
+from humanoid_control_common.machine.rights import remedy as grant
 
 ALL = frozenset(Capability)
 
@@ -190,9 +190,13 @@ def test_missing_rights_only_matter_where_there_is_a_ring() -> None:
     assert network.raw_ethernet(partly, needed=False).level is Level.WARNING
 
 
-def test_a_user_gets_the_shell_with_rights_and_root_the_container_options() -> None:
-    assert "setpriv" in grant(superuser=False)
-    assert "--cap-add" in grant(superuser=True)
+def test_a_user_gets_the_shell_with_rights_and_root_the_container_options(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    assert "setpriv" in grant()
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    assert "--cap-add" in grant()
 
 
 def test_the_rights_of_this_process_are_those_of_the_kernel(tmp_path: Path) -> None:
@@ -202,7 +206,7 @@ def test_the_rights_of_this_process_are_those_of_the_kernel(tmp_path: Path) -> N
 
 def test_what_the_kernel_would_refuse_is_named_beforehand(monkeypatch: pytest.MonkeyPatch) -> None:
     none = frozenset({Capability.NET_ADMIN})
-    monkeypatch.setattr("humanoid_bringup.preflight.rights.held", lambda: none)
+    monkeypatch.setattr("humanoid_control_common.machine.rights.held", lambda: none)
     message = "^a ring on ecs0 needs CAP_NET_RAW, which this process lacks: "
     with pytest.raises(MissingRightsError, match=message):
         require("a ring on ecs0", RAW_ETHERNET)

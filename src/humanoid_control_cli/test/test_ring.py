@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 from fault_campaign.disturbing.stalls import Stalls
 
-from humanoid_bringup.preflight.rights import RAW_ETHERNET, held
+from humanoid_control_common.machine.rights import RAW_ETHERNET, held
 
 if TYPE_CHECKING:
     from src.humanoid_control_cli.test.conftest import Starter

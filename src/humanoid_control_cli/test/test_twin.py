@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from humanoid_bringup.preflight.rights import RAW_ETHERNET, held
+from humanoid_control_common.machine.rights import RAW_ETHERNET, held
 from humanoid_twin.ethercat.veth import remove_veth
 
 UP = "Prime is up"

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from humanoid_bringup.preflight.rights import RAW_ETHERNET, held
 from humanoid_control_cli.errors import NoAnswerError, RefusedError
 from humanoid_control_cli.twin import faults
+from humanoid_control_common.machine.rights import RAW_ETHERNET, held
 from humanoid_twin.robot.control import RobotControl
 from humanoid_twin.testing import robot
 from prime_description import expand

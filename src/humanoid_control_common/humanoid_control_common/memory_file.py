@@ -96,11 +96,6 @@ def open_own(path: Path) -> int:
     return descriptor
 
 
-def own_domain() -> int:
-    """Return the ROS domain of this process."""
-    return int(os.environ.get("ROS_DOMAIN_ID") or "0")
-
-
 def process_start(pid: int) -> int:
     """Return when process `pid` started [clock ticks since boot]; 0 if it does not exist."""
     try:

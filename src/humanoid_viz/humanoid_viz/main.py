@@ -21,26 +21,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return _until_stopped(run)
 
 
-def status_marker(arguments: Sequence[str] | None = None) -> int:
+def status_marker() -> int:
     """Publish mode and safety as a marker until SIGINT or SIGTERM. Return the exit code."""
 
     def run(sleeper: InterruptibleSleep) -> int:
         from humanoid_viz.nodes.run_periodic import run_periodic
         from humanoid_viz.nodes.status_marker import StatusMarkerNode
 
-        return run_periodic(StatusMarkerNode, sleeper, arguments)
+        return run_periodic(StatusMarkerNode, sleeper)
 
     return _until_stopped(run)
 
 
-def still_model(arguments: Sequence[str] | None = None) -> int:
+def still_model() -> int:
     """Publish a robot that stands still until SIGINT or SIGTERM. Return the exit code."""
 
     def run(sleeper: InterruptibleSleep) -> int:
         from humanoid_viz.nodes.run_periodic import run_periodic
         from humanoid_viz.nodes.still_model import StillModelNode
 
-        return run_periodic(StillModelNode, sleeper, arguments)
+        return run_periodic(StillModelNode, sleeper)
 
     return _until_stopped(run)
 

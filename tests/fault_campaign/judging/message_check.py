@@ -110,8 +110,8 @@ class MessageCheck:
         first = next(it for it in self._observer.statements if it.switch_number == number)
         if FELL_TO_SAFETY.name in first.reason_codes:
             return []
-        text = f"mode {first.mode} was stated without it first: {first.status_message!r}"
-        return [Violation(Breach.WRONG_CAUSE, text)]
+        early = f"mode {first.mode} was stated without it first: {first.status_message!r}"
+        return [Violation(Breach.WRONG_CAUSE, early)]
 
     def _wrong_cause(self) -> list[Violation]:
         observer = self._observer

@@ -52,15 +52,14 @@ class Robot:
     period: float  # [s] of the control loop
 
 
-def read_robot(urdf: str, calibration_file: Path | None = None) -> Robot:
-    """Everything from the robot description, and the calibration file it names.
+def read_robot(urdf: str) -> Robot:
+    """Return the robot of a description, and of the calibration file that it names.
 
-    `calibration_file` is read instead of the named one. Raises ConfigError: nothing to calibrate,
-    or a file that is wrong.
+    Raises ConfigError: nothing to calibrate, or a file that is wrong.
     """
     description = parse_robot_description(urdf, _ANY_RATE)
     blocks = [block for block in description.blocks if block.parameters.get(_FILE)]
-    path = calibration_file or _common_file(blocks)
+    path = _common_file(blocks)
     addresses = _addresses(description)
     entries = load_complete_calibration(path, addresses)
     limits = description.limits

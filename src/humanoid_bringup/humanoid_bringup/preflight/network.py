@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from humanoid_bringup.preflight.findings import Finding, missing, ok, warning
-from humanoid_bringup.preflight.rights import RAW_ETHERNET, Capability, remedy
+from humanoid_control_common.machine.rights import RAW_ETHERNET, Capability, remedy
 
 SYS: Final = Path("/sys")
 PROC: Final = Path("/proc")

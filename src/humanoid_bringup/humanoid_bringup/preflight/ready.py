@@ -8,9 +8,9 @@ from humanoid_bringup.preflight.can_adapter import can_adapter
 from humanoid_bringup.preflight.findings import Finding, Level, NotReadyError
 from humanoid_bringup.preflight.gamepad import require_joystick
 from humanoid_bringup.preflight.network import OTHER_MASTER, interface, raw_ethernet
-from humanoid_bringup.preflight.rights import VETH, Capability, held, require
 from humanoid_control_common.configuration.config import read_yaml
 from humanoid_control_common.errors import ConfigError
+from humanoid_control_common.machine.rights import VETH, Capability, held, require
 
 
 def require_machine(options: Options) -> list[str]:

@@ -10,7 +10,7 @@ from launch_ros.substitutions import FindPackageShare
 from launch_testing.actions import ReadyToTest
 from test_support.operator import Operator, Participant, running_with
 
-from humanoid_bringup.preflight.rights import RAW_ETHERNET, held
+from humanoid_control_common.machine.rights import RAW_ETHERNET, held
 from launch import LaunchDescription
 
 FILE = [FindPackageShare("humanoid_bringup_prime"), "/launch/twin.launch.py"]

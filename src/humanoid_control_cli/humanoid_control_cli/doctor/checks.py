@@ -3,9 +3,9 @@
 from humanoid_bringup.preflight import network
 from humanoid_bringup.preflight.can_adapter import can_adapter
 from humanoid_bringup.preflight.findings import Finding, Level
-from humanoid_bringup.preflight.rights import held
 from humanoid_control_cli.doctor.system import system
 from humanoid_control_cli.doctor.workspace import workspace
+from humanoid_control_common.machine.rights import held
 
 
 def check(interface: str | None, can: tuple[str, str] | None) -> list[Finding]:

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Final
 
 from humanoid_bringup.preflight.findings import Finding, missing, ok, warning
-from humanoid_bringup.preflight.rights import GRANT, Capability
 from humanoid_control_common.machine.realtime import LOOP_PRIORITY
+from humanoid_control_common.machine.rights import GRANT, Capability
 
 SYS: Final = Path("/sys")
 PROC: Final = Path("/proc")

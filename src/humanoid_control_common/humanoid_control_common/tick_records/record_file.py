@@ -17,10 +17,10 @@ from humanoid_control_common.memory_file import (
     boot_id,
     create_memory,
     open_own,
-    own_domain,
     process_start,
 )
 from humanoid_control_common.robot.robot_namespace import ROOT, file_mark
+from humanoid_control_common.robot.ros_domain import own_domain
 from humanoid_control_common.tick_records.record_layout import (
     EVENT_SLOTS,
     EVENT_TYPE,

@@ -9,8 +9,8 @@ from typing import Final
 
 from humanoid_control_common.machine.linux import LINUX
 from humanoid_control_common.machine.machine import Machine
-from humanoid_control_common.memory_file import own_domain
 from humanoid_control_common.robot.robot_namespace import ROOT
+from humanoid_control_common.robot.ros_domain import own_domain
 from humanoid_control_common.rules.safety import SafetyLevel, SafetyReport
 from humanoid_control_common.tick_records.record_file import RecordFile, RecordStore
 from humanoid_control_common.tick_records.record_layout import (

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Final
 
 from humanoid_control_common.errors import RobotError
-from humanoid_control_common.memory_file import FOLDER, boot_id, own_domain, process_start
+from humanoid_control_common.memory_file import FOLDER, boot_id, process_start
 from humanoid_control_common.robot.robot_namespace import ROOT, file_mark
+from humanoid_control_common.robot.ros_domain import own_domain
 from humanoid_joint_stream.facts import StreamFacts
 from humanoid_joint_stream.shared.records import REPORT_SIZE, Report, SentCommand
 from humanoid_joint_stream.shared.slot import Slot

@@ -1,7 +1,7 @@
 """Run a node that repeats one step and serves nothing."""
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Protocol
 
 import rclpy
@@ -28,14 +28,10 @@ class PeriodicNode(Protocol):
         """See rclpy."""
 
 
-def run_periodic(
-    make_node: Callable[[], PeriodicNode],
-    sleeper: InterruptibleSleep,
-    arguments: Sequence[str] | None,
-) -> int:
+def run_periodic(make_node: Callable[[], PeriodicNode], sleeper: InterruptibleSleep) -> int:
     """Make the node and step it until `sleeper` is stopped. Return the exit code."""
     tune_middleware(get_rmw_implementation_identifier())
-    rclpy.init(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
+    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     try:
         node = make_node()
         try:

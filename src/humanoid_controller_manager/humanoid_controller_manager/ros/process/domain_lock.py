@@ -7,6 +7,7 @@ from typing import IO
 
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.robot.robot_namespace import ROOT, file_mark, in_words
+from humanoid_control_common.robot.ros_domain import own_domain
 
 # Not TMPDIR: two stacks with different ones would not find each other's lock.
 FOLDER = Path("/tmp")
@@ -20,9 +21,7 @@ def take_domain_lock(role: str = "control", namespace: str = ROOT) -> IO[str]:
 
     Raises ConfigError naming the process that holds the lock.
     """
-    domain = os.environ.get("ROS_DOMAIN_ID") or "0"
-    if not domain.isdecimal():
-        raise ConfigError(f"ROS_DOMAIN_ID is '{domain}', expected a whole number from 0 to 232")
+    domain = own_domain()
     suffix = "" if role == "control" else f"_{role}"
     mark = f"domain_{domain}{suffix}{file_mark(namespace)}"
     path = FOLDER / f"humanoid_control_{os.getuid()}_{mark}.lock"

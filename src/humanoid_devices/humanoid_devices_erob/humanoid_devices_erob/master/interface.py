@@ -7,35 +7,18 @@ import struct
 from pathlib import Path
 from typing import Final
 
+from humanoid_control_common.machine.rights import RAW_ETHERNET, MissingRightsError, require
 from humanoid_devices_erob.errors import InterfaceError
 
-# <linux/capability.h>. Raw sockets, and setting the interface promiscuous.
-CAPABILITIES: Final = {"CAP_NET_ADMIN": 12, "CAP_NET_RAW": 13}
-# Not 'setcap' on the interpreter: the loader then ignores LD_LIBRARY_PATH, which ROS needs.
-SHELL_WITH_RIGHTS: Final = (
-    'sudo setpriv --reuid="$(id -u)" --regid="$(id -g)" --init-groups --reset-env '
-    "--inh-caps=+net_raw,+net_admin,+sys_nice --ambient-caps=+net_raw,+net_admin,+sys_nice bash"
-)
 _IFF_UP: Final = 0x1  # <linux/if.h>
 
 
-def missing_capabilities(process_status: str) -> list[str]:
-    """Return the CAPABILITIES that a process with this /proc/…/status lacks."""
-    for line in process_status.splitlines():
-        if line.startswith("CapEff:"):
-            effective = int(line.split()[1], 16)
-            return [name for name, bit in CAPABILITIES.items() if not effective >> bit & 1]
-    return list(CAPABILITIES)
-
-
-def check_rights(process_status: Path = Path("/proc/self/status")) -> None:
+def check_rights() -> None:
     """Check the rights. Raises InterfaceError that says how to grant missing ones."""
-    missing = missing_capabilities(process_status.read_text())
-    if missing:
-        raise InterfaceError(
-            f"EtherCAT needs {' and '.join(missing)}, which this process lacks: start as root, "
-            f"or from a shell that has the rights: {SHELL_WITH_RIGHTS}"
-        )
+    try:
+        require("EtherCAT", RAW_ETHERNET)
+    except MissingRightsError as error:
+        raise InterfaceError(str(error)) from None
 
 
 def check_interface(name: str, network: Path = Path("/sys/class/net")) -> None:

@@ -61,10 +61,8 @@ def physical(station: int, offset: int) -> int:
     return station & 0xFFFF | offset << 16
 
 
-def encode_frame(
-    datagrams: Sequence[Datagram], *, destination: bytes = BROADCAST, source: bytes = MASTER
-) -> bytes:
-    """Return an Ethernet frame, not padded to 60 bytes. Raises WireError if it is too long."""
+def encode_frame(datagrams: Sequence[Datagram], *, source: bytes = MASTER) -> bytes:
+    """Return an Ethernet frame to all, not padded to 60 bytes. Raises WireError: it is too long."""
     if not datagrams:
         raise WireError("an EtherCAT frame has one datagram or more")
     parts = []
@@ -84,7 +82,7 @@ def encode_frame(
     if HEADER_BYTES + len(body) > LONGEST_FRAME:
         raise WireError(f"a frame has 1514 bytes at most, not {HEADER_BYTES + len(body)}")
     header = len(body) | PROTOCOL_DATAGRAMS << 12
-    return destination + source + ETHERTYPE.to_bytes(2, "big") + header.to_bytes(2, "little") + body
+    return BROADCAST + source + ETHERTYPE.to_bytes(2, "big") + header.to_bytes(2, "little") + body
 
 
 def decode_frame(frame: bytes) -> list[Datagram]:

@@ -72,11 +72,9 @@ class MailboxHeader:
         return cls(length, address, channel >> 6, channel & 0x3F, kind & 0xF, kind >> 4 & 0x7)
 
 
-def encode_mailbox(
-    payload: bytes, *, counter: int, type: int = MailboxType.COE, address: int = 0
-) -> bytes:
+def encode_mailbox(payload: bytes, *, counter: int, type: int = MailboxType.COE) -> bytes:
     """Return header and payload, not padded to the mailbox's size. Raises WireError."""
-    return MailboxHeader(len(payload), address, type=type, counter=counter).encode() + payload
+    return MailboxHeader(len(payload), type=type, counter=counter).encode() + payload
 
 
 def decode_mailbox(data: bytes) -> tuple[MailboxHeader, bytes]:

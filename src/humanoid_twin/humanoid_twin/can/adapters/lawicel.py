@@ -67,7 +67,7 @@ class LawicelAdapter:
     """
 
     def __init__(self, bus: VirtualCanBus, write: Callable[[bytes], bool]) -> None:
-        self._bus, self._write = bus, write
+        self._write = write
         self.controller = bus.attach(self._receive, trouble=self._trouble, restarts=False)
         self.controller.set(powered=False)
         self.offers_flags = True  # has the command F, from the next opening of the channel on

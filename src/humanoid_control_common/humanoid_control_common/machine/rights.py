@@ -12,7 +12,7 @@ PROC: Final = Path("/proc")
 
 
 class Capability(IntEnum):
-    """The capabilities that Prime can use (linux/capability.h)."""
+    """The capabilities that a robot's processes can use (linux/capability.h)."""
 
     NET_ADMIN = 12
     NET_RAW = 13
