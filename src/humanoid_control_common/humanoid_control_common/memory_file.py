@@ -109,3 +109,11 @@ def process_start(pid: int) -> int:
 def boot_id() -> str:
     """Return the identity of this boot of the machine."""
     return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+
+
+def process_lives(pid: int, start: int, boot: str) -> bool:
+    """Return whether the process that started at `start` in the boot `boot` exists.
+
+    See `process_start` and `boot_id`.
+    """
+    return boot_id() == boot and process_start(pid) == start

@@ -20,7 +20,7 @@ from humanoid_stepped.trace_files import TraceFiles
 from humanoid_twin.can.frame import CanFrame
 from humanoid_twin.prime import CAN_JOINTS
 
-SHORT = 0.3  # [s]
+SHORT = 0.4  # [s]; the control process logs within twice that
 
 
 @pytest.fixture

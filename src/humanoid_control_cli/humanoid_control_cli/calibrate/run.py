@@ -22,8 +22,7 @@ from humanoid_bringup.calibration.robot import Robot, read_robot
 from humanoid_bringup.calibration.session import CalibrationSession
 from humanoid_bringup.robot_package import RobotPackage
 from humanoid_bringup.supervision.terminal_signals import StopSignals
-from humanoid_control_cli.calibrate.screen import Screen
-from humanoid_control_cli.calibrate.view import result_lines, warning_lines
+from humanoid_control_cli.calibrate.screen import Screen, result_lines, warning_lines
 from humanoid_control_cli.client import Client
 from humanoid_control_cli.domain import robot_namespace
 from humanoid_control_common.errors import RobotError

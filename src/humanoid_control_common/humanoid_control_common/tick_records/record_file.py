@@ -17,6 +17,7 @@ from humanoid_control_common.memory_file import (
     boot_id,
     create_memory,
     open_own,
+    process_lives,
     process_start,
 )
 from humanoid_control_common.robot.robot_namespace import ROOT, file_mark
@@ -57,8 +58,7 @@ class RecordFile:
 
     def writer_lives(self) -> bool:
         """Return whether the control process exists, running or stopped."""
-        facts = self.facts
-        return boot_id() == facts.boot_id and process_start(facts.pid) == facts.process_start
+        return process_lives(self.facts.pid, self.facts.process_start, self.facts.boot_id)
 
     def remove(self) -> None:
         """Remove the file; readers that have it open are not affected."""

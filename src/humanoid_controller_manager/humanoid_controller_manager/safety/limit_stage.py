@@ -9,15 +9,18 @@ from numpy.typing import NDArray
 
 from humanoid_control_common.robot.joints import FloatArray, IndexArray, JointLimits
 from humanoid_control_common.robot.mit_interface import JointCommand, JointState
+from humanoid_controller_manager.safety.limit_precheck import (
+    EVERYTHING,
+    FASTEST_DRIVEN,
+    ROUNDING,
+    TARGET,
+    VELOCITY_OR_EFFORT,
+    LimitPrecheck,
+)
 from humanoid_controller_manager.safety.self_collision import SelfCollisionStage
 
-ROUNDING: Final = 1e-9  # relative; a torque at its bound is no torque beyond it
 STEP_ROUNDING: Final = 1.001  # a target may move at the velocity limit itself
 LEAST_STIFFNESS: Final = 1e-9  # [Nm/rad] keeps the allowed distance finite
-LEAST_EFFORT: Final = 1e-9  # [Nm] keeps a speed finite
-# Times its velocity limit: no spring drives a joint that is so fast, beyond what its damping takes
-# at the limit. A soft arm swings after its target, which moves at the limit itself.
-FASTEST_DRIVEN: Final = 1.5
 
 
 class Limited(IntEnum):
@@ -70,7 +73,7 @@ class LimitStage:
         self.counts: NDArray[np.int64] = np.zeros((len(Limited), count), dtype=np.int64)
         self._limits = limits
         self._effort = limits.effort.copy()
-        self._within = LimitPrecheck(limits, self._effort)
+        self._precheck = LimitPrecheck(limits, self._effort)
         self._realized = np.full(count, np.nan)
         self._is_realized = np.zeros(count, dtype=np.bool_)
         self._any_realized = False
@@ -94,7 +97,7 @@ class LimitStage:
         """
         np.fmin(effort, self._limits.effort, out=self._effort)
         np.maximum(self._effort, 0.0, out=self._effort)
-        self._within.efforts_changed()
+        self._precheck.efforts_changed()
 
     def set_realized_stiffness(self, stiffness: FloatArray) -> None:
         """Set the stiffness [Nm/rad] (n,) that acts; NaN where the commanded one does."""
@@ -132,13 +135,19 @@ class LimitStage:
         if period != self._period:
             self._period = period
             np.multiply(self._limits.velocity, period * STEP_ROUNDING, out=self._step)
-            self._within.set_step(self._step)
+            self._precheck.set_step(self._step)
         begins = self._stiffness_begins(gains[0])
         stage, self.held_back = self.self_collision, None
         before = None if stage is None else self._targets_before(state)
-        if begins or not self._within(state, command, gains, self._reference):
+        suspects = EVERYTHING
+        if not begins:
+            suspects = self._precheck(state, command, gains, self._reference)
+        if suspects:
             gains = self._limit_gains(command)
-            self._limit_target(state, command, gains)
+            if suspects & TARGET:
+                self._limit_target(state, command, gains)
+            if suspects & VELOCITY_OR_EFFORT:
+                self._limit_velocity_and_effort(state, command)
             self._limit_torque(state, command, gains)
             np.copyto(self._acted, self._acts)
         if stage is not None and before is not None and np.count_nonzero(self._acts):
@@ -216,14 +225,17 @@ class LimitStage:
         # The measured position lies in this range, too: both limits can be kept.
         kept = _between(stepped, low, high)
         near = _between(kept, measured - below, measured + above)
-        velocity = _between(command.velocity, *velocity_room(state, limits))
-        effort = _between(command.effort, *effort_room(state, limits, self._effort))
         self.counts[Limited.POSITION] += in_range != wanted
         self.counts[Limited.STEP] += stepped != in_range
         self.counts[Limited.SPRING] += near != kept
+        command.position[:] = near
+
+    def _limit_velocity_and_effort(self, state: JointState, command: JointCommand) -> None:
+        velocity = _between(command.velocity, *velocity_room(state, self._limits))
+        effort = _between(command.effort, *effort_room(state, self._limits, self._effort))
         self.counts[Limited.VELOCITY] += velocity != command.velocity
         self.counts[Limited.EFFORT] += effort != command.effort
-        command.array[:3] = near, velocity, effort
+        command.array[1:3] = velocity, effort
 
     def _reach(self, state: JointState, gains: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return how far a target may be below and above its joint [rad], (n,) each."""
@@ -231,16 +243,20 @@ class LimitStage:
         part = state.velocity / (FASTEST_DRIVEN * velocity)
         slow = np.minimum(gains[1] * velocity, effort)  # takes a joint to its velocity limit
         stiffness = np.maximum(gains[0], LEAST_STIFFNESS)
-        below = np.maximum(effort * np.clip(1.0 + part, 0.0, 1.0), slow) / stiffness
-        above = np.maximum(effort * np.clip(1.0 - part, 0.0, 1.0), slow) / stiffness
+        below = np.maximum(effort * np.minimum(1.0 + part, 1.0), slow) / stiffness
+        above = np.maximum(effort * np.minimum(1.0 - part, 1.0), slow) / stiffness
         return below, above
 
     def _limit_torque(self, state: JointState, command: JointCommand, gains: FloatArray) -> None:
         stiffness, damping = gains
         away = command.position - state.position
-        pushed = np.where(self._is_realized, 0.0, command.effort)
+        pushed = command.effort
+        if self._any_realized:
+            pushed = np.where(self._is_realized, 0.0, pushed)
         drive = stiffness * away + damping * command.velocity + pushed
         braking = -damping * state.velocity
+        if not np.count_nonzero(np.abs(drive + braking) > self._effort):
+            return
         # 0 is always allowed: the drive never has to work against the braking.
         low = np.minimum(-self._effort - braking, 0.0)
         high = np.maximum(self._effort - braking, 0.0)
@@ -253,107 +269,6 @@ class LimitStage:
         np.copyto(command.position, state.position + scale * away, where=beyond)
         command.array[1:3] *= scale
         self.counts[Limited.TORQUE] += beyond
-
-
-# Rows of the array of quantities, each of which has its bound in the same row of another array.
-# 0-4: the command itself, as in JointCommand.array.
-_EFFORT, _STEP, _SPRING, _TORQUE, _BRAKED_VELOCITY, _BRAKED_EFFORT, _DRIVEN = 2, 5, 6, 7, 8, 9, 10
-
-
-class LimitPrecheck:
-    """Compares all limited quantities with their bounds at once, without allocation.
-
-    True: no quantity is beyond its bound. False: the limit stage must look closely.
-
-    Args:
-        effort: [Nm] (n,). Its owner changes it and then calls `efforts_changed`.
-    """
-
-    def __init__(self, limits: JointLimits, effort: FloatArray) -> None:
-        count = effort.shape[0]
-        lower, upper = limits.target_lower, limits.target_upper
-        self._effort = effort
-        self._centre = (lower + upper) / 2.0
-        zeros = np.zeros(count)
-        self._command_centre = np.array([self._centre, zeros, zeros, zeros, zeros])
-        half = (upper - lower) / 2.0 * (1.0 - ROUNDING)
-        gains = np.full((2, count), np.inf) if limits.gains is None else limits.gains
-        rows = [half, limits.velocity, effort, *gains, zeros, effort, effort, half, half, zeros]
-        self._bounds = np.array(rows)
-        self._bounds[_DRIVEN] = FASTEST_DRIVEN * limits.velocity * (1.0 + ROUNDING)
-        self._speed = np.zeros(count)  # [rad/s per Nm] that a spring's torque counts as
-        self._quantities = np.zeros((len(rows), count))
-        self._beyond = np.zeros((len(rows), count), dtype=np.bool_)
-        self._command = self._quantities[:_STEP]
-        self._torques = self._quantities[_SPRING : _TORQUE + 1]
-        self._braked = self._quantities[_BRAKED_VELOCITY:_DRIVEN]
-        self._by_velocity, self._by_effort = _inverse_gains(limits)
-        self._has_brake = bool(self._by_velocity.any())
-        self._scratch = np.empty(count)
-        self.efforts_changed()
-
-    def set_step(self, step: FloatArray) -> None:
-        """Set by how much a target may move in one tick: `step` [rad] (n,)."""
-        self._bounds[_STEP] = step
-
-    def efforts_changed(self) -> None:
-        """Adopt the present effort limits."""
-        self._bounds[_EFFORT] = self._effort
-        self._bounds[_SPRING : _TORQUE + 1] = self._effort * (1.0 + ROUNDING)
-        np.divide(self._bounds[_DRIVEN], np.maximum(self._effort, LEAST_EFFORT), out=self._speed)
-
-    def __call__(
-        self, state: JointState, command: JointCommand, gains: FloatArray, reference: FloatArray
-    ) -> bool:
-        """Return whether no quantity is beyond its bound.
-
-        `gains` (2, n): acting stiffness and damping. `reference` [rad] (n,): the targets of the
-        tick before.
-        """
-        quantities, torques = self._quantities, self._torques
-        spring, torque = torques
-        np.subtract(command.array, self._command_centre, self._command)
-        np.subtract(command.position, reference, quantities[_STEP])
-        np.subtract(command.array[:2], state.array[:2], torques)
-        np.multiply(torques, gains, torques)
-        driven = quantities[_DRIVEN]
-        np.multiply(spring, self._speed, driven)
-        np.add(driven, state.velocity, driven)
-        np.add(torque, spring, torque)
-        np.add(torque, command.effort, torque)
-        if self._has_brake:
-            self._fill_braked(state, command)
-        np.abs(quantities, quantities)
-        np.greater(quantities, self._bounds, self._beyond)
-        return not np.count_nonzero(self._beyond)
-
-    def _fill_braked(self, state: JointState, command: JointCommand) -> None:
-        """Fill the rows bounded by the soft range: position plus command by the brake gains."""
-        velocity, effort = self._braked
-        if not np.count_nonzero(command.array[1:3]):
-            self._braked.fill(0.0)
-            return
-        scratch, by_velocity = self._scratch, self._by_velocity
-        np.subtract(state.position, self._centre, scratch)
-        np.multiply(command.velocity, by_velocity, velocity)
-        np.add(velocity, scratch, velocity)
-        if not np.count_nonzero(command.effort):
-            effort.fill(0.0)
-            return
-        np.multiply(command.effort, self._by_effort, effort)
-        np.add(effort, scratch, effort)
-        np.multiply(state.velocity, by_velocity, scratch)
-        np.add(effort, scratch, effort)
-
-
-def _inverse_gains(limits: JointLimits) -> FloatArray:
-    """Return 1 / position gain and 1 / (both gains) of the soft limits, (2, n); 0 where none."""
-    inverse = np.zeros((2, limits.lower.shape[0]))
-    if limits.soft is not None:
-        gains = limits.soft.position_gain, limits.soft.position_gain * limits.soft.velocity_gain
-        for row, gain in zip(inverse, gains, strict=True):
-            np.divide(1.0, gain, out=row, where=gain > 0.0)
-    return inverse
 
 
 def velocity_room(state: JointState, limits: JointLimits) -> tuple[FloatArray, FloatArray]:

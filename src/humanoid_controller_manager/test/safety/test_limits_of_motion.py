@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from humanoid_control_common.robot.joints import JointLimits, SoftLimits
 from humanoid_control_common.robot.mit_interface import JointCommand, JointState, mit_torque
-from humanoid_controller_manager.safety.limit_stage import Limited, LimitPrecheck, LimitStage
+from humanoid_controller_manager.safety.limit_precheck import EVERYTHING, LimitPrecheck
+from humanoid_controller_manager.safety.limit_stage import Limited, LimitStage
 
 N = 2
 ONES = np.ones(N)
@@ -190,8 +191,8 @@ def test_what_pushes_a_joint_faster_along_its_way_goes_first() -> None:
 class NeverSure(LimitPrecheck):
     """Has the limit stage look closely at everything."""
 
-    def __call__(self, *arguments: object) -> bool:
-        return False
+    def __call__(self, *arguments: object) -> int:
+        return EVERYTHING
 
 
 @given(st.lists(st.tuples(commands, states), min_size=1, max_size=6))
@@ -199,7 +200,7 @@ def test_the_quick_look_sees_all_that_a_close_one_would(
     ticks: list[tuple[JointCommand, JointState]],
 ) -> None:
     quick, close = LimitStage(LIMITS), LimitStage(LIMITS)
-    close._within = NeverSure(LIMITS, LIMITS.effort.copy())
+    close._precheck = NeverSure(LIMITS, LIMITS.effort.copy())
     for command, state in ticks:
         for scale in (1.0, 0.02):  # beyond the limits, and mostly within
             written = [JointCommand(N, command.array * scale) for _ in range(2)]
@@ -226,6 +227,34 @@ def test_the_quick_look_adds_up_what_drives_a_joint(spring: float, effort: float
     assert joints.counted(Limited.TORQUE) == 1
 
 
+ALONE = {  # without soft ends: state, command, what is beyond its bound, and what is left of it
+    "position": ((1.99, 0.0), {"position": 2.005, "stiffness": 1.0}, Limited.POSITION, 2.0),
+    "velocity": ((0.0, 0.0), {"velocity": 3.5, "damping": 0.1}, Limited.VELOCITY, VELOCITY),
+    "effort": (
+        (0.0, 0.0), {"position": -0.025, "stiffness": 200.0, "effort": 11.0}, Limited.EFFORT, EFFORT
+    ),
+    "spring": (
+        (0.0, -1.0),
+        {"position": 0.025, "velocity": -3.0, "stiffness": 440.0, "damping": 1.0},
+        Limited.SPRING,
+        EFFORT / 440.0,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", ALONE)
+def test_the_quick_look_sees_one_quantity_alone(case: str) -> None:
+    (position, velocity), command, kind, left = ALONE[case]
+    stage, state = LimitStage(replace(LIMITS, soft=None)), _state(position, velocity)
+    gains = {name: command.get(name, 0.0) for name in ("stiffness", "damping")}
+    stage.apply(state, _command(position=position, **gains), PERIOD)  # the first of a mode
+    written = _command(**command)
+    stage.apply(state, written, PERIOD)
+    row = "position" if kind is Limited.SPRING else case
+    assert getattr(written, row) == pytest.approx([left, left])
+    assert np.flatnonzero(stage.counts.any(axis=1)).tolist() == [kind]
+
+
 PARTS = (-1.0, -0.5, 0.0, 0.5, 1.0)
 
 
@@ -238,7 +267,7 @@ def test_the_quick_look_sees_what_is_too_much_near_an_end(side: float, inside: f
         asked = {"velocity": velocity * VELOCITY, "effort": effort * EFFORT}
         written = [_command(position=position, **asked) for _ in range(3)]
         quick, close = LimitStage(LIMITS), LimitStage(LIMITS)
-        close._within = NeverSure(LIMITS, LIMITS.effort.copy())
+        close._precheck = NeverSure(LIMITS, LIMITS.effort.copy())
         quick.apply(state, written[0], PERIOD)  # the first of a mode is always looked at closely
         quick.apply(state, written[1], PERIOD)
         close.apply(state, written[2], PERIOD)

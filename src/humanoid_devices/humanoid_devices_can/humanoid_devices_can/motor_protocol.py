@@ -97,13 +97,16 @@ Judge = Callable[[int, bytes], str | None]
 class Exchange:
     """A request to one motor, and the rule that tells whether it was obeyed.
 
-    With `quiet` [s] there is no answer: the motor obeys by sending nothing for that long.
+    With `quiet` [s] there is no answer: the motor obeys by sending nothing for that long. With
+    `again` [s] it obeys by sending: another answer must follow so much later, since an adapter that
+    was held up may deliver frames from before the request.
     """
 
     motor: int  # index in the block
     request: tuple[CanFrame, ...]
     judge: Judge = lambda identifier, payload: None
     quiet: float = 0.0
+    again: float = 0.0
 
 
 class MotorFamily(Protocol):

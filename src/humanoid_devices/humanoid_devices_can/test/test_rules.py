@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -110,24 +111,38 @@ def test_every_motor_gets_the_request_at_once_and_again_until_it_answers() -> No
     requests = talk(answered(0), answered(1))
     assert [e.motor for e in requests.due(0.0, STATES, NEVER)] == [0, 1]
     assert requests.due(0.09, STATES, NEVER) == []
-    requests.take(1, b"")
+    requests.take(1, b"", 0.0)
     assert [e.motor for e in requests.due(0.1, STATES, NEVER)] == [0]
     assert not requests.over(0.2, 0.2, STATES)
-    requests.take(0, b"")
+    requests.take(0, b"", 0.0)
     assert requests.over(0.2, 0.2, STATES)
+    assert requests.failures == {}
+
+
+def test_an_answer_that_must_last_counts_when_another_one_comes_later() -> None:
+    requests = talk(replace(answered(0), again=0.05))
+    requests.due(0.0, STATES, NEVER)
+    for time in (0.02, 0.06):  # frames that an adapter delivers together
+        requests.take(0, b"", time)
+    assert not requests.over(0.06, 0.06, STATES)
+    assert len(requests.due(0.1, STATES, NEVER)) == 1  # what came may be from before the request
+    requests.take(0, b"", 0.12)
+    assert not requests.over(0.12, 0.12, STATES)
+    requests.take(0, b"", 0.17)
+    assert requests.over(0.17, 0.17, STATES)
     assert requests.failures == {}
 
 
 def test_negative_answer_is_a_failure() -> None:
     requests = talk(answered(0))
-    requests.take(0, b"too hot")
+    requests.take(0, b"too hot", 0.0)
     assert requests.over(0.0, 0.0, STATES)
     assert requests.failures == {0: Reason.of(MOTOR_REFUSED, "too hot")}
 
 
 def test_motor_that_does_not_answer_in_time_is_a_failure() -> None:
     requests = talk(answered(0), answered(1))
-    requests.take(0, b"")
+    requests.take(0, b"", 0.0)
     assert requests.over(1.0, 1.0, STATES)
     assert requests.failures == {1: Reason.of(MOTOR_NO_ANSWER, "no answer within 1 s")}
 

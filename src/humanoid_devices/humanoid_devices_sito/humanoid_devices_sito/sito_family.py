@@ -33,7 +33,7 @@ from humanoid_devices_sito.wire import (
 LONGEST_INTERVAL: Final = 10  # [ms] between two measurements, however slow the loop
 FEEDBACK_FRAMES: Final = 2  # per motor and interval
 FEEDBACK_SHARE: Final = 0.4  # of the bus, at most
-QUIET_INTERVALS: Final = 5  # without feedback: the motor is disabled
+QUIET: Final = 5 * LONGEST_INTERVAL * 1e-3  # [s] without feedback: the motor is disabled
 GAINS_REPEATS: Final = 3  # before a motor is enabled: one lost frame must not leave it stiff
 NEAR_RAIL: Final = 0.97  # of the rail; a velocity beyond it may wrap to the other sign
 _FEEDBACK: Final = (
@@ -105,8 +105,7 @@ class SitoFamily:
     def disabling(self, motor: int, *, clear_faults: bool) -> Exchange:
         """See MotorFamily: a motor that is reset stops its feedback; it reports no faults."""
         request = (identifier(self._ids[motor], MessageType.RESET), RESET_PAYLOAD)
-        quiet = QUIET_INTERVALS * LONGEST_INTERVAL * 1e-3  # whatever its interval was
-        return Exchange(motor, (request,), quiet=quiet)
+        return Exchange(motor, (request,), quiet=QUIET)
 
     def preparing(self, motor: int) -> Sequence[Exchange]:
         """See MotorFamily: nothing."""
@@ -124,7 +123,7 @@ class SitoFamily:
         mode = SelectMode(ControlMode.MIT, self._interval, self._interval, 0)
         enable = (identifier(device, MessageType.SELECT_MODE), mode.encode())
         request = (*[limp] * GAINS_REPEATS, still, enable, limp)
-        return Exchange(motor, request, self._both_feedbacks(device))
+        return Exchange(motor, request, self._both_feedbacks(device), again=QUIET)
 
     def decode(self, identifier: int, payload: bytes) -> Feedback:
         """See MotorFamily."""
@@ -156,9 +155,13 @@ class SitoFamily:
             identifier(device, MessageType.FEEDBACK_2),
         }
 
+        received = set()
+
         def judge(identifier: int, payload: bytes) -> str | None:
-            wanted.discard(identifier)
-            return None if wanted else ""
+            if identifier not in wanted:
+                return None
+            received.add(identifier)
+            return "" if received == wanted else None
 
         return judge
 

@@ -97,14 +97,13 @@ class StreamExecution:
         self._report = self._report._replace(
             time=now,
             activation=orders.activation,
-            late_tick=late > 1.5,
             position_clipped=0,
             load_clipped=0,
         )
         self._serve(orders, state)
         if newest is not None and newest[0] != self._seen:
             self._seen = newest[0]
-            self._take(newest[0], newest[1], now)
+            self._take(newest[1], now)
         if self._report.execution == Execution.FOLLOWING:
             self._judge_end(now, late, orders, state)
         self._judge_velocity(state, now)
@@ -121,7 +120,7 @@ class StreamExecution:
         if sent is not None and orders.activation != sent.activation:
             self._fall_back(state)  # the server has stopped it
 
-    def _take(self, number: int, sent: SentCommand, now: int) -> None:
+    def _take(self, sent: SentCommand, now: int) -> None:
         """Execute a new command from now on, if its activation is in force."""
         report = self._report
         wanted = sent.activation == report.activation and sent.activation > report.ended
@@ -131,7 +130,6 @@ class StreamExecution:
         self._gains[:] = sent.command.rows[3:]
         self._report = report._replace(
             execution=Execution.FOLLOWING,
-            applied=number,
             applied_key=sent.key,
             applied_time=now,
             applied_count=report.applied_count + 1,

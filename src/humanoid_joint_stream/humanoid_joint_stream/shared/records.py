@@ -56,14 +56,12 @@ class Report(NamedTuple):
     activation: int = 0  # the latest that it has seen
     ended: int = 0  # the latest activation that it has ended
     why_ended: int = 0  # Ended
-    applied: int = 0  # number of the command in force, of its slot
     applied_key: int = 0
     applied_time: int = 0  # first tick of that command
     applied_count: int = 0  # commands executed for at least one tick
     clipped_count: int = 0  # of these: with a position or load beyond its limit
     position_clipped: int = 0  # in this tick
     load_clipped: int = 0
-    late_tick: int = 0
     fault: int = 0  # number of the latest fault
     fault_joint: int = 0
     fault_time: int = 0
@@ -80,5 +78,5 @@ class Report(NamedTuple):
         return cls(*_REPORT.unpack(data))
 
 
-_REPORT: Final = struct.Struct("@16q2d")
+_REPORT: Final = struct.Struct("@14q2d")
 REPORT_SIZE: Final = _REPORT.size

@@ -111,9 +111,3 @@ class SingleInertias:
         speed = np.copysign(stopped, momentum) / (self._inertia + dt * self._viscous)
         self.velocity[:] = speed * self._free
         self.position += self.velocity * dt
-
-    def energy(self) -> float:
-        """Return the kinetic and potential energy of all joints [J]."""
-        kinetic = 0.5 * self._inertia * self.velocity**2
-        potential = self._gravity * (1.0 - np.cos(self.position - self._rest))
-        return float(np.sum(kinetic + potential))

@@ -16,6 +16,7 @@ REFUSED: Final = 0.03  # [s] until a request that the adapter may have refused i
 class _Request:
     exchange: Exchange
     sent: float = -math.inf  # [s] of the latest attempt
+    sends_since: float = math.inf  # [s] when it was answered first after that
     answer: str | None = None  # empty: obeyed
     code: ReasonCode = MOTOR_REFUSED  # of an answer that is a failure
 
@@ -34,10 +35,15 @@ class AcknowledgedRequests:
         self._deadline, self._retry = now + timeout, retry
         self._timeout = timeout
 
-    def take(self, identifier: int, payload: bytes) -> None:
-        """Judge a received frame."""
+    def take(self, identifier: int, payload: bytes, now: float) -> None:
+        """Judge a frame received at `now`."""
         for request in self._open():
-            request.answer = request.exchange.judge(identifier, payload)
+            answer = request.exchange.judge(identifier, payload)
+            if answer == "":
+                request.sends_since = min(request.sends_since, now)
+                if now - request.sends_since < request.exchange.again:
+                    continue
+            request.answer = answer
 
     def due(self, now: float, states: Sequence[MotorState], refused: float) -> list[Exchange]:
         """Return the exchanges whose request must be sent at `now`, given the motors' states.
@@ -53,7 +59,7 @@ class AcknowledgedRequests:
             lost = refused > request.sent and elapsed >= REFUSED
             if request.sent == -math.inf or again or lost:
                 due.append(request.exchange)
-                request.sent = now
+                request.sent, request.sends_since = now, math.inf
         return due
 
     def over(self, now: float, drained: float, states: Sequence[MotorState]) -> bool:

@@ -286,7 +286,7 @@ class Session:
         if self._requests is not None:
             with self._requests_lock:
                 if self._requests is not None:
-                    self._requests.take(frame.identifier, frame.payload)
+                    self._requests.take(frame.identifier, frame.payload, now)
 
     def _send(self) -> None:
         now = self.clock()

@@ -1,0 +1,77 @@
+"""The states that the server reads from the loop's records: each tick once, a late one flagged."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from humanoid_control_common.memory_file import boot_id, process_start
+from humanoid_control_common.tick_records.record_file import create
+from humanoid_control_common.tick_records.record_layout import RecordFacts, Word
+from humanoid_joint_client import joint_stream_pb2 as pb
+from humanoid_joint_stream.server.robot_states import RobotStates
+from src.humanoid_joint_stream.test.joint_bench import COUNT, JOINTS, PERIOD, Bench
+
+FACTS = RecordFacts(
+    pid=os.getpid(), process_start=process_start(os.getpid()), boot_id=boot_id(), domain=7,
+    backend="mock", update_rate=1e9 / PERIOD, wall_period=PERIOD * 1e-9, seconds=10.0,
+    joints=JOINTS, sources=(), counters=(), limited=(), robot_description="",
+    state_topic="joint_states", command_topic="joint_commands",
+)  # fmt: skip
+
+
+class Recorded:
+    """Ticks of a control loop, and the states that the server makes of them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.file = create(FACTS, folder)
+        self.states = RobotStates(self.file, Bench().session)
+        self.time = 0  # [ns]
+
+    def tick(self, period: int = PERIOD) -> None:
+        number = self.file.words[Word.TICKS] + 1
+        self.time += period
+        slot = self.file.ticks[(number - 1) % len(self.file.ticks)]
+        slot["begin"] = slot["end"] = slot["tick"] = number
+        slot["monotonic"], slot["state"] = self.time, number
+        self.file.words[Word.TICKS] = number
+
+    def fresh(self) -> Sequence[Any]:
+        return [pb.State.FromString(it.message) for it in self.states.fresh()]
+
+
+@pytest.fixture
+def recorded(tmp_path: Path) -> Recorded:
+    it = Recorded(tmp_path)
+    it.tick()
+    assert [state.tick for state in it.fresh()] == [1]
+    return it
+
+
+def test_every_tick_is_one_state_with_its_time_and_joints(recorded: Recorded) -> None:
+    for _ in range(3):
+        recorded.tick()
+    found = recorded.fresh()
+    assert [state.tick for state in found] == [2, 3, 4]
+    assert [state.acquired for state in found] == [2 * PERIOD, 3 * PERIOD, 4 * PERIOD]
+    assert list(found[-1].load) == [4.0] * COUNT
+    assert recorded.fresh() == []
+
+
+@pytest.mark.parametrize(("part", "late"), [(1.0, False), (1.5, False), (1.51, True), (4.0, True)])
+def test_a_tick_half_a_period_late_is_flagged(recorded: Recorded, part: float, late: bool) -> None:
+    recorded.tick(round(part * PERIOD))
+    recorded.tick()
+    assert [state.late_tick for state in recorded.fresh()] == [late, False]
+
+
+def test_a_tick_after_missed_ones_is_not_called_late(recorded: Recorded) -> None:
+    recorded.tick()
+    recorded.tick()
+    slots = recorded.file.ticks
+    slots[1]["begin"] = 0  # tick 2 is being overwritten
+    assert [(state.tick, state.late_tick) for state in recorded.fresh()] == [(3, False)]
