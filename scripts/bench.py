@@ -18,12 +18,12 @@ from benchmarks.support.figures import Figure, report  # noqa: E402  # lives bes
 
 
 def is_benchmark(script: Path) -> bool:
-    """True for what can be run, false for what benchmarks share."""
+    """Return whether it can be run; what benchmarks share cannot."""
     return 'if __name__ == "__main__"' in script.read_text()
 
 
 def run(script: Path, arguments: list[str]) -> bool:
-    """Runs one benchmark; True if it succeeded."""
+    """Run one benchmark; return whether it succeeded."""
     print(f"bench: {script.stem}", flush=True)
     module = ".".join(script.relative_to(ROOT).with_suffix("").parts)
     command = [sys.executable, "-m", module, *arguments, "--json"]
@@ -39,7 +39,7 @@ def run(script: Path, arguments: list[str]) -> bool:
 
 
 def main(arguments: list[str]) -> int:
-    """Exit code 0 if every benchmark succeeded."""
+    """Return exit code 0 if every benchmark succeeded."""
     RESULTS.mkdir(parents=True, exist_ok=True)
     scripts = filter(is_benchmark, sorted(ROOT.glob("benchmarks/*/*.py")))
     failures = [script.name for script in scripts if not run(script, arguments)]

@@ -30,7 +30,7 @@ LINTERS = (
 
 
 def main(linters: Sequence[Sequence[str]] = LINTERS) -> int:
-    """Exit code 0 if no linter finds fault and none is missing that is required."""
+    """Return exit code 0 if no linter finds fault and none is missing that is required."""
     missing = [words[0] for words in linters if shutil.which(words[0]) is None]
     if missing:
         print(f"ament linters: not installed and not run: {', '.join(missing)}")

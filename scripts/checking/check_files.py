@@ -39,7 +39,7 @@ class Check:
     optional: bool = False  # not there on every platform
 
     def files(self, root: Path) -> list[str]:
-        """The files, relative to `root`. Raises FileNotFoundError if a pattern finds none."""
+        """Return the files, relative to `root`. Raises FileNotFoundError if a pattern has none."""
         found: list[str] = []
         for pattern in self.patterns:
             matches = sorted(root.glob(pattern))

@@ -91,7 +91,7 @@ def _line(text: str) -> str:
 
 
 def read(path: Path) -> list[Mutant]:
-    """The list. Raises ValueError for a row that is neither [found, put] nor a table of KEYS."""
+    """Return the list. Raises ValueError for a row that is no [found, put] and no table of KEYS."""
     areas: list[dict[str, Any]] = tomllib.loads(path.read_text(encoding="utf-8"))["area"]
     return [_row(area, row) for area in areas for row in area["mutants"]]
 

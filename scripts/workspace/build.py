@@ -100,7 +100,7 @@ def environment() -> dict[str, str]:
 
 
 def remove_stale_packages() -> None:
-    """Removes what was built of packages that are gone: their plug-ins would still be found."""
+    """Remove what was built of packages that are gone: their plug-ins would still be found."""
     names = packages()
     for marker in ROOT.glob("install/*/share/colcon-core/packages/*"):
         if marker.name not in names:
@@ -114,7 +114,7 @@ def wanted_stamp() -> dict[str, Any]:
 
 
 def saved_stamp() -> dict[str, Any]:
-    """The stamp of the last build, empty if there was none; "packages" has what did not fail."""
+    """Return the stamp of the last build, if there was one; "packages" has what did not fail."""
     try:
         return dict(json.loads(STAMP.read_text()))
     except (FileNotFoundError, json.JSONDecodeError):
@@ -157,7 +157,7 @@ def build(names: Collection[str] = ()) -> int:
 
 
 def compile_modules() -> None:
-    """Byte code of the linked modules: the first start is as quick as all others.
+    """Compile the linked modules: the first start is as quick as all others.
 
     So it is where Python is told to leave no byte code behind, as containers often do.
     """

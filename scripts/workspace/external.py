@@ -11,7 +11,7 @@ INDEX = "share/ament_index/resource_index/packages"
 
 
 def imported(root: Path) -> bool:
-    """True if something has been imported into src/external."""
+    """Return whether something has been imported into src/external."""
     folder = root / "src" / "external"
     return folder.is_dir() and any(path.is_dir() for path in folder.iterdir())
 
@@ -25,7 +25,7 @@ def empty(root: Path) -> list[Path]:
 
 
 def wanted(root: Path, environment: Mapping[str, str]) -> list[Path]:
-    """Folders of the listed packages that are there and that the ROS 2 in use does not have."""
+    """Return the folders of the listed packages that are there and not in the ROS 2 in use."""
     if not imported(root):
         return []
     prefixes = _installed_prefixes(root, environment)
@@ -49,7 +49,7 @@ def package_name(folder: Path) -> str:
 
 
 def _is_whole(folder: Path) -> bool:
-    """False for what was not imported; a link of ours into it then leads nowhere."""
+    """Return whether it was imported; otherwise a link of ours into it then leads nowhere."""
     return (folder / "package.xml").is_file() and all(path.exists() for path in folder.iterdir())
 
 

@@ -17,7 +17,7 @@ UNREACHABLE = "Retrying (Retry("  # pip's warning before it tries to connect aga
 
 
 def environment() -> dict[str, str]:
-    """The user's environment, whose pip settings apply, without what would lead out of a venv."""
+    """Return the user's environment with its pip settings, without what leads out of a venv."""
     hidden = {"PYTHONPATH", "PYTHONHOME", "PIP_TARGET", "PIP_PREFIX"}
     kept = {name: value for name, value in os.environ.items() if name not in hidden}
     # The ROS wheels would re-execute pip once they are there; nothing of theirs is used by it.
@@ -25,7 +25,7 @@ def environment() -> dict[str, str]:
 
 
 def works(venv: Path) -> bool:
-    """True if the pip of `venv` can be run."""
+    """Return whether the pip of `venv` can be run."""
     try:
         command = [str(venv / "bin/python"), "-m", "pip", "--version"]
         tried = subprocess.run(command, env=environment(), capture_output=True, check=False)
@@ -35,7 +35,7 @@ def works(venv: Path) -> bool:
 
 
 def drop_incomplete_packages(venv: Path) -> None:
-    """Makes pip forget every package of which a file is missing, so that it installs it again.
+    """Make pip forget every package of which a file is missing, so that it installs it again.
 
     pip takes a package for installed as soon as it has metadata, and writes the list of files last.
     """
@@ -64,7 +64,7 @@ def install(
     refresh: Callable[[], None],
     keep_open: int,
 ) -> None:
-    """Installs `requirements` into `venv`; calls `refresh` once a second.
+    """Install `requirements` into `venv`; calls `refresh` once a second.
 
     pip inherits the file descriptor `keep_open`, so that a lock outlives a killed caller. Raises
     SetupError with pip's reason when the last attempt fails.
@@ -86,7 +86,7 @@ def install(
 
 
 def compile_all(venv: Path) -> None:
-    """Compiles what is not compiled yet, on all cores, but for the packages' own tests.
+    """Compile what is not compiled yet, on all cores, but for the packages' own tests.
 
     Templates among the packages that are no valid Python stay as they are.
     """

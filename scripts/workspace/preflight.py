@@ -18,7 +18,7 @@ class SetupError(Exception):
 
 
 def check_machine(root: Path, *, wheels: bool) -> None:
-    """Raises SetupError at the first thing the workspace needs and this machine lacks."""
+    """Check what the workspace needs. Raises SetupError at the first thing that is missing."""
     check_path(root)
     if wheels:
         check_platform(platform.system(), platform.machine())
@@ -27,7 +27,7 @@ def check_machine(root: Path, *, wheels: bool) -> None:
 
 
 def check_path(root: Path) -> None:
-    """The scripts that colcon and setuptools write do not quote every path."""
+    """Refuse a path that the scripts of colcon and setuptools would have to quote."""
     if re.search(r"[\s:'\"$`\\]", str(root)):
         raise SetupError(
             f"colcon cannot work in '{root}', which has a space, colon, quote, dollar or backslash "
@@ -36,7 +36,7 @@ def check_path(root: Path) -> None:
 
 
 def check_platform(system: str, machine: str) -> None:
-    """Raises SetupError anywhere but on the one platform that has wheels."""
+    """Check the platform. Raises SetupError on one that has no wheels."""
     if (system, machine) != ("Linux", "x86_64"):
         raise SetupError(
             f"the ROS 2 wheels exist for Linux x86_64 only and this is {system} {machine}: "
@@ -45,7 +45,7 @@ def check_platform(system: str, machine: str) -> None:
 
 
 def check_debian_packages() -> None:
-    """Compiler, headers and venv, which Debian and Ubuntu ship as packages of their own."""
+    """Check compiler, headers and venv, which Debian and Ubuntu ship as packages of their own."""
     header = Path(sysconfig.get_path("include"), "Python.h")
     present = {
         "a C compiler (gcc)": shutil.which("gcc") or shutil.which("cc"),
@@ -62,7 +62,7 @@ def check_debian_packages() -> None:
 
 
 def check_disk(root: Path) -> None:
-    """Wheels, their downloads and build/ must fit."""
+    """Check the room for wheels, their downloads and build/."""
     free = shutil.disk_usage(root).free
     if free < FREE_DISK_BYTES:
         raise SetupError(
@@ -72,6 +72,6 @@ def check_disk(root: Path) -> None:
 
 
 def _python_package(suffix: str) -> str:
-    """Debian's name of a part of the running Python."""
+    """Return Debian's name of a part of the running Python."""
     major, minor, _ = platform.python_version_tuple()
     return f"python{major}.{minor}-{suffix}"

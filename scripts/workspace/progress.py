@@ -19,7 +19,7 @@ class Progress:
 
     @contextmanager
     def step(self, title: str) -> Iterator[Callable[[], None]]:
-        """Announces a step, yields what refreshes its line, and ends the line with the block."""
+        """Announce a step, yield what refreshes its line, and end the line with the block."""
         self._number += 1
         line = f"setup: [{self._number}/{self._total}] {title} ... "
         again = "\r" + line if self._out.isatty() else ""

@@ -27,14 +27,14 @@ SCRIPT_NAMES = [f"{stem}.{shell}" for stem in ("setup", "local_setup") for shell
 
 
 def site_packages(venv: Path) -> Path:
-    """Folder of the packages in `venv`. Raises FileNotFoundError if there is none."""
+    """Return the folder of the packages in `venv`. Raises FileNotFoundError if there is none."""
     for folder in sorted(venv.glob("lib/python3*/site-packages")):
         return folder
     raise FileNotFoundError(f"no site-packages in {venv}")
 
 
 def empty_build_machine_includes(prefix: Path) -> int:
-    """Empties the include folders of the wheels' build machine; returns how many files changed."""
+    """Empty the include folders of the wheels' build machine; return how many files changed."""
     changed = 0
     for file in prefix.glob(PY_EXPORTS):
         text = file.read_text()
@@ -46,7 +46,7 @@ def empty_build_machine_includes(prefix: Path) -> int:
 
 
 def wheel_setup_script(venv: Path) -> str:
-    """Text of the script that puts the wheels in `venv` on every path; for sh, bash and zsh."""
+    """Return the script that puts the wheels in `venv` on every path; for sh, bash and zsh."""
     libraries = [venv / "lib", *sorted(site_packages(venv).glob("ros_*.libs"))]
     paths = [("PATH", venv / "bin"), ("AMENT_PREFIX_PATH", venv), ("CMAKE_PREFIX_PATH", venv)]
     paths += [("LD_LIBRARY_PATH", folder) for folder in reversed(libraries)]
@@ -73,7 +73,7 @@ def wheel_setup_script(venv: Path) -> str:
 
 
 def native_setup_script(venv: Path, distro: str, prefix: Path) -> str:
-    """Text of the script that adds `venv` to a ROS 2 which the user has sourced."""
+    """Return the script that adds `venv` to a ROS 2 which the user has sourced."""
     header = f"# Python packages beside ROS 2 {distro}: written by `make setup`, to be sourced.\n"
     refusal = _refuse_if(
         f'[ "${{ROS_DISTRO:-}}" != {shlex.quote(distro)} ]',
@@ -86,7 +86,7 @@ def native_setup_script(venv: Path, distro: str, prefix: Path) -> str:
 
 
 def write_setup_scripts(venv: Path, text: str) -> None:
-    """Writes `text` under all the names by which a prefix is sourced, the plain one last."""
+    """Write `text` under all the names by which a prefix is sourced, the plain one last."""
     for name in reversed(SCRIPT_NAMES):
         (venv / name).write_text(text)
 

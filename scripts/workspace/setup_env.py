@@ -79,24 +79,24 @@ class State:
             return cls()
 
     def save(self) -> None:
-        """Replaces the saved state at once, whole."""
+        """Replace the saved state at once, whole."""
         new = STATE.with_suffix(".new")
         new.write_text(json.dumps(asdict(self)))
         new.replace(STATE)
 
     def suits(self, plan: Plan) -> bool:
-        """True if the environment was made for what `plan` is made for."""
+        """Return whether the environment was made for what `plan` is made for."""
         return plan.identity().items() <= self.identity.items()
 
     def lost_packages(self) -> bool:
-        """True if something has vanished from site-packages since the environment was whole."""
+        """Return whether something has vanished from site-packages since it was whole."""
         try:
             return not set(self.packages) <= set(os.listdir(ros_prefix.site_packages(VENV)))
         except FileNotFoundError:
             return True
 
     def fulfils(self, plan: Plan) -> bool:
-        """True if nothing is left to do."""
+        """Return whether nothing is left to do."""
         return (
             self.suits(plan)
             and plan.stamps().items() <= self.stamps.items()
@@ -107,7 +107,7 @@ class State:
 
 
 def make_plan(native: Path | None, *, tools: bool = True) -> Plan:
-    """The plan for the wheels or for a ROS 2 in the prefix `native`, with or without test tools."""
+    """Return the plan for the wheels, or for a ROS 2 in the prefix `native`; `tools`: for tests."""
     folder = ROOT / "requirements"
     if native is None:
         names, constraints = ["pip.txt", "ros-jazzy.txt"], (folder / "constraints.txt").read_text()
@@ -141,7 +141,7 @@ def set_up(plan: Plan) -> None:
 
 @contextmanager
 def exclusive() -> Iterator[int]:
-    """Holds the workspace for one run at a time; yields the descriptor that holds it."""
+    """Hold the workspace for one run at a time; yield the descriptor that holds it."""
     lock = os.open(ROOT, os.O_RDONLY)
     try:
         try:
@@ -155,7 +155,7 @@ def exclusive() -> Iterator[int]:
 
 
 def fill(plan: Plan, state: State, lock: int) -> None:
-    """Takes every step whose stamp is missing or old, and saves its stamp."""
+    """Take every step whose stamp is missing or old, and save its stamp."""
     stamps = plan.stamps()
     fresh = not state.suits(plan) or not pip_install.works(VENV)
     if fresh or state.lost_packages():
@@ -184,7 +184,7 @@ def fill(plan: Plan, state: State, lock: int) -> None:
 
 
 def create_environment(plan: Plan) -> None:
-    """An empty virtual environment in place of whatever is there."""
+    """Make an empty virtual environment in place of whatever is there."""
     command = [sys.executable, "-m", "venv", "--clear", str(VENV)]
     command += ["--system-site-packages"] if plan.native else []
     failure = last_words(command, pip_install.environment())
@@ -194,7 +194,7 @@ def create_environment(plan: Plan) -> None:
 
 
 def finish_prefix(plan: Plan) -> None:
-    """Writes the scripts that open .venv, and sees that ROS can be imported through them."""
+    """Write the scripts that open .venv, and check that ROS can be imported through them."""
     if plan.native is None:
         ros_prefix.empty_build_machine_includes(VENV)
         script = ros_prefix.wheel_setup_script(VENV)
@@ -228,7 +228,7 @@ def last_words(command: Sequence[str], environment: Mapping[str, str]) -> str | 
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Exit code 0: .venv is ready; 1: it is not, for the printed reason; 130: interrupted."""
+    """Return 0: .venv is ready; 1: it is not, for the printed reason; 130: interrupted."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--native", type=Path, help="prefix of the sourced ROS 2 to use")
     parser.add_argument("--no-tools", action="store_true", help="leave out requirements/dev.txt")

@@ -20,7 +20,7 @@ from src.humanoid_devices.test.stepped import SteppedTime
 
 @pytest.fixture
 def can_rig() -> Iterator[MakeRig]:
-    """Builds rigs, and deactivates at the end those that a test left active.
+    """Build rigs, and deactivate at the end those that a test left active.
 
     Only a component that says that something is wrong may fail to come down.
     """
@@ -46,7 +46,7 @@ def _come_down(rig: CanRig) -> None:
 
 @pytest.fixture
 def can_bench(tmp_path: Path) -> Iterator[MakeBench]:
-    """Starts virtual motors with these ids: `stepped`, or in wall time behind an interface."""
+    """Start virtual motors with these ids: `stepped`, or in wall time behind an interface."""
     with ExitStack() as stack:
 
         def start(family: str, model: str, ids: list[int], port: str = "stepped") -> CanBench:
@@ -58,7 +58,7 @@ def can_bench(tmp_path: Path) -> Iterator[MakeBench]:
 
 @pytest.fixture
 def can_info(tmp_path: Path) -> MakeInfo:
-    """Builds the block of joints j0, j1, … with these ids.
+    """Build the block of joints j0, j1, … with these ids.
 
     `block` and `joint` replace parameters of the block and of every joint, None leaves one out;
     `calibration`: direction and homing offset [rad] of each joint, identity by default.

@@ -112,7 +112,7 @@ class RobotPackage:
 
 
 def installed_robots() -> list[str]:
-    """Names of the robots that can be brought up here, sorted."""
+    """Return the names of the robots that can be brought up here, sorted."""
     return sorted(get_resources(RESOURCE))
 
 

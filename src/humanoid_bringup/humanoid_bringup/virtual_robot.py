@@ -76,6 +76,6 @@ def _places(options: Options, folder: Path) -> list[str]:
 
 
 def _cable() -> tuple[str, str]:
-    """Both ends of the virtual cable: the master's, and the drives'. No two bring-ups share one."""
+    """Return the ends of the virtual cable, master's and drives'; no two bring-ups share one."""
     number = os.getpid()
     return f"hcm{number}", f"hcs{number}"

@@ -11,7 +11,7 @@ NAMESPACE: Final = "HC_NAMESPACE"  # environment variable, for a shell of one ro
 
 
 def ros_domain() -> int:
-    """ROS_DOMAIN_ID, 0 if it is not set.
+    """Return ROS_DOMAIN_ID, 0 if it is not set.
 
     Raises ConfigError for a domain that ROS can't use, and for other machines named although
     discovery is limited to this one: the robot would answer them over links whose loss stops it.

@@ -96,7 +96,7 @@ class LimpRecord:
         return (gate, *gains) if self._restored else (*gains, gate)
 
     def begun(self, *, restoring: bool) -> None:
-        """Writes have been sent."""
+        """Note that writes have been sent."""
         self.touched = True
         self._restored = self._restored + 1 if restoring else 0
 

@@ -45,7 +45,7 @@ def file_text(results: Sequence[JointResult], ids: Mapping[str, int], when: date
 
 
 def check_writable(path: Path) -> None:
-    """Raises CalibrationFileError if `path` could not be replaced: known before the work begins."""
+    """Raise CalibrationFileError if `path` could not be replaced: known before the work begins."""
     folder = path.resolve().parent
     if path.is_dir():
         raise CalibrationFileError(f"{path} is a folder, expected the name of a file")

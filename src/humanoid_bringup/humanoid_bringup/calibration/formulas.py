@@ -28,7 +28,7 @@ class Interval:
         return self.high - self.low
 
     def directed(self, direction: int) -> Interval:
-        """`direction` times every angle of it."""
+        """Return `direction` times every angle of it."""
         return self if direction > 0 else Interval(-self.high, -self.low)
 
     def overlaps(self, other: Interval) -> bool:
@@ -36,7 +36,7 @@ class Interval:
         return self.low <= other.high and other.low <= self.high
 
     def __str__(self) -> str:
-        """As messages show it."""
+        """Return it as messages show it."""
         return f"{self.low:+.2f} … {self.high:+.2f} rad"
 
 

@@ -32,7 +32,7 @@ class JointResult:
 def joint_result(
     joint: str, prior: Setting, sweep: Interval | None, limits: Interval, *, flip: bool
 ) -> JointResult:
-    """Direction and offset from `sweep`, or the `prior` ones if it is too short.
+    """Return direction and offset from `sweep`, or the `prior` ones if it is too short.
 
     `flip`: the direction is the other one than the prior calibration has.
     """

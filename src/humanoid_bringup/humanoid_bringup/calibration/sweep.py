@@ -48,6 +48,6 @@ class SweepRecorder:
         self._low[joint], self._high[joint] = np.inf, -np.inf
 
     def sweep(self, joint: int) -> Interval | None:
-        """Raw angles [rad] that the joint was moved between; None if it never was recorded."""
+        """Return the raw angles [rad] that the joint was moved between; None: never recorded."""
         low, high = float(self._low[joint]), float(self._high[joint])
         return Interval(low, high) if low <= high else None

@@ -20,7 +20,7 @@ def joystick_number(name: str) -> int:
 
 
 def require_joystick(name: str, folder: Path = INPUT) -> None:
-    """Raises NotReadyError, naming the joysticks there are, unless `name` can be read."""
+    """Raise NotReadyError, naming the joysticks there are, unless `name` can be read."""
     joystick_number(name)
     device = folder / name
     if not device.exists():

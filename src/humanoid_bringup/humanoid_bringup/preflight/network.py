@@ -31,7 +31,7 @@ def raw_ethernet(held: frozenset[Capability], *, needed: bool) -> Finding:
 
 
 def python_file() -> list[Finding]:
-    """Capabilities in the file of Python itself, which keep it from finding ROS."""
+    """Check the file of Python itself: with capabilities it does not find ROS."""
     program = os.path.realpath(sys.executable)
     try:
         os.getxattr(program, "security.capability")

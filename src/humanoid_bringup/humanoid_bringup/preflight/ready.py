@@ -53,7 +53,7 @@ def require_buses(options: Options, hardware_config: Path | None = None) -> list
 
 
 def require_far_end(name: str) -> None:
-    """Raises NotReadyError unless virtual drives may answer on the network interface `name`."""
+    """Raise NotReadyError unless virtual drives may answer on the network interface `name`."""
     require(f"a ring on {name}", (Capability.NET_RAW,))
     _refuse_for(f"no ring can run on {name}", interface(name), f"--interface {name}")
 
@@ -68,7 +68,7 @@ def _refuse_for(what: str, findings: Sequence[Finding], checks: str) -> None:
 
 
 def _key(path: Path, hardware: object, key: str) -> str:
-    """`buses.<key>` of the hardware file. Raises ConfigError if it hasn't any."""
+    """Return `buses.<key>` of the hardware file. Raises ConfigError if it hasn't any."""
     value = hardware
     for part in ("buses", *key.split(".")):
         value = value.get(part) if isinstance(value, dict) else None

@@ -95,7 +95,7 @@ def viewer(address: ViewerAddress, title: str, folder: Path, where: Place) -> Pr
 
 
 def state_publisher(folder: Path, urdf: str, where: Place) -> Process:
-    """/tf from the joint states. The description keeps its one publisher, the robot."""
+    """Return the publisher of /tf. The description keeps its one publisher, the robot."""
     parameters = {
         "robot_description": urdf,
         "publish_frequency": _TF_RATE,
@@ -109,7 +109,7 @@ def state_publisher(folder: Path, urdf: str, where: Place) -> Process:
 
 
 def rviz(config: Path, folder: Path, where: Place, *, simulated: bool = False) -> list[Process]:
-    """Rviz with its `config`, and the text it shows; nothing if rviz is not installed.
+    """Return rviz with its `config`, and the text it shows; nothing if rviz is not installed.
 
     `simulated`: its clock is that of the robot's topic `clock`.
     """

@@ -168,7 +168,7 @@ def _advice(code: ReasonCode) -> tuple[str, ...]:
 
 
 def _indented(text: str) -> str:
-    """Wrapped, below a title; what has lines already keeps them."""
+    """Wrap the text, below a title; what has lines already keeps them."""
     if "\n" in text:
         return textwrap.indent(text, "  ")
     return fold(text, WIDTH)

@@ -30,7 +30,7 @@ def system(held: frozenset[Capability], sys: Path = SYS, proc: Path = PROC) -> l
 
 
 def kernel(release: str, version: str, sys: Path = SYS) -> Finding:
-    """Linux, and whether it is a real-time one."""
+    """Check that it is Linux, and whether a real-time one."""
     if not release:
         return missing("kernel", "not Linux", "the drives' buses are Linux's: use Linux")
     flag = sys / "kernel/realtime"
@@ -63,7 +63,7 @@ def fifo_is_permitted() -> bool:
 
 
 def scheduling(permitted: bool) -> Finding:
-    """Real-time priority for the loop."""
+    """Check the right to a real-time priority for the loop."""
     if permitted:
         return ok("real-time scheduling", f"SCHED_FIFO {LOOP_PRIORITY} is granted")
     return warning(
@@ -75,7 +75,7 @@ def scheduling(permitted: bool) -> Finding:
 
 
 def locked_memory(held: frozenset[Capability], limit: int) -> Finding:
-    """Memory that is never swapped; `limit` [bytes] is what may be locked without a capability."""
+    """Check the room for memory that is never swapped; `limit` [bytes] needs no capability."""
     if Capability.IPC_LOCK in held or limit == resource.RLIM_INFINITY:
         return ok("locked memory", "without limit")
     return warning(
@@ -86,7 +86,7 @@ def locked_memory(held: frozenset[Capability], limit: int) -> Finding:
 
 
 def timers(proc: Path = PROC, resolution: float | None = None) -> Finding:
-    """Resolution and slack of sleeping, both [s]."""
+    """Check resolution and slack of sleeping, both [s]."""
     resolution = time.clock_getres(time.CLOCK_MONOTONIC) if resolution is None else resolution
     if resolution >= TICK:
         return missing(

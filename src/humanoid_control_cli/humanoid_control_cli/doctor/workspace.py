@@ -43,7 +43,7 @@ def workspace() -> list[Finding]:
 
 
 def ros(environment: Mapping[str, str]) -> Finding:
-    """ROS 2: named by the environment, and loadable."""
+    """Check that the environment names ROS 2, and that it can be loaded."""
     distribution = environment.get("ROS_DISTRO")
     if not distribution:
         return missing("ROS 2", "no ROS 2 environment (ROS_DISTRO is not set)", OPEN)

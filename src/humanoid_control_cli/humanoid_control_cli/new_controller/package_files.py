@@ -28,7 +28,7 @@ _REPLACED: Final = "standby_controller"  # in the robot's controllers
 
 
 def package_files(name: str, controllers: Mapping[str, object]) -> dict[Path, str]:
-    """Contents by path, relative to the package `name`.
+    """Return the contents by path, relative to the package `name`.
 
     `controllers` are those of the robot (its parameters file): the package has a copy in which the
     new controller stands in for STANDBY's.
@@ -66,7 +66,7 @@ def package_files(name: str, controllers: Mapping[str, object]) -> dict[Path, st
 def _with(
     name: str, own: Mapping[str, object], controllers: Mapping[str, object]
 ) -> dict[str, object]:
-    """`controllers` with the section `own` of the controller `name` in the place of STANDBY's."""
+    """Return `controllers` with the section `own` of the controller `name` in STANDBY's place."""
     section = dict(own[name][_PARAMETERS])  # type: ignore[index]
     entry = {key: section.pop(key) for key in ("type", "fallback_controllers")}
     manager = dict(controllers[_MANAGER][_PARAMETERS])  # type: ignore[index]

@@ -78,7 +78,7 @@ class Address:
 
 
 def parse_number(word: str, what: str, largest: int) -> int:
-    """A number from 0, decimal or with 0x. Raises BadWordError naming `what` it should be."""
+    """Return a number from 0, decimal or with 0x. Raises BadWordError that names `what`."""
     try:
         number = int(word, 0)
     except ValueError:
@@ -91,7 +91,7 @@ def parse_number(word: str, what: str, largest: int) -> int:
 
 
 def parse_positions(word: str) -> list[int]:
-    """Ring positions: one, a range or several: 3, 0-9, 0,5. Raises BadWordError."""
+    """Return ring positions: one, a range or several: 3, 0-9, 0,5. Raises BadWordError."""
     positions: dict[int, None] = {}  # each once, in the order given
     for part in word.split(","):
         first, dash, last = part.partition("-")
@@ -104,7 +104,7 @@ def parse_positions(word: str) -> list[int]:
 
 
 def parse_address(word: str) -> Address:
-    """INDEX or INDEX:SUB, as in 0x603F and 0x2381:1. Raises BadWordError."""
+    """Return INDEX or INDEX:SUB, as in 0x603F and 0x2381:1. Raises BadWordError."""
     index, _, subindex = word.partition(":")
     return Address(
         parse_number(index, "object index", 0xFFFF),

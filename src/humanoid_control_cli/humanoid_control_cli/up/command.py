@@ -197,6 +197,6 @@ def up(  # noqa: PLR0913, PLR0917 - one argument for each option
 
 
 def _check_for(only: Backend, backend: Backend, option: str, value: object) -> None:
-    """Raises a usage error for an option that would be ignored."""
+    """Raise a usage error for an option that would be ignored."""
     if value is not None and backend is not only:
         raise typer.BadParameter(f"is for `hc up {only}`, not {backend}", param_hint=option)

@@ -81,7 +81,7 @@ class ServiceThread:
             )
 
     def changed(self) -> None:
-        """The loop changed something. Called in the executor's thread."""
+        """Note that the loop changed something. Called in the executor's thread."""
         self._switcher.bell.ring()
         self._publish_activity()
 

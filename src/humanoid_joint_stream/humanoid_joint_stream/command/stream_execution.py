@@ -79,7 +79,7 @@ class StreamExecution:
         )
 
     def leave(self) -> None:
-        """Another controller is in charge."""
+        """Note that another controller is in charge."""
         self._sent = None
         self._report = self._report._replace(execution=Execution.INACTIVE)
 

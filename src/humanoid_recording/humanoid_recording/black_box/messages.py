@@ -125,7 +125,7 @@ def from_ticks(records: TickRecords) -> Iterator[BagMessage]:
 
 
 def from_events(records: TickRecords) -> Iterator[BagMessage]:
-    """Events as lines of text, and those of safety as what was published.
+    """Return events as lines of text, and those of safety as what was published.
 
     The last report of each source before the first tick is yielded at the first tick.
     """

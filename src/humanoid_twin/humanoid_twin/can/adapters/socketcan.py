@@ -100,7 +100,7 @@ class SocketCanPort:
         self.controller.set(powered=False)
 
     def plug_in(self) -> None:
-        """On the bus again."""
+        """Join the bus again."""
         self.controller.set(powered=True)
 
     def close(self) -> None:

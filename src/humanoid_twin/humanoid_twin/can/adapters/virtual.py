@@ -42,7 +42,7 @@ class VirtualPort:
             self._line = None
 
     def plug_in(self) -> None:
-        """On the bus again."""
+        """Join the bus again."""
         if self._line is None:
             self._line = VirtualBus(self._channel)
             self.controller.set(powered=True)
