@@ -15,6 +15,8 @@ from humanoid_control_cli.client import Client
 from humanoid_control_cli.errors import NoAnswerError, RefusedError
 from humanoid_control_cli.mode_client import ModeClient
 from humanoid_control_cli.robot.operator_requests import clear_faults
+from humanoid_control_cli.robot.status import collect
+from humanoid_control_cli.statements import StampedStatement
 from humanoid_control_common.rules.modes import Intent, Mode
 
 if TYPE_CHECKING:
@@ -68,7 +70,7 @@ def test_status_shows_the_whole_robot(robot) -> None:
     code, text = ask(robot, "status")
     assert code == 0, text
     for line in (
-        r"^mode +[A-Z]+ *$",
+        r"^mode +[A-Z_]+ *$",
         r"^joint states +\d+\.\d Hz",
         r"^safety PrimeMock +OK",
         r"^period \[ms\] +mean [\d.]+ +p99 [\d.]+ +max [\d.]+",
@@ -76,6 +78,13 @@ def test_status_shows_the_whole_robot(robot) -> None:
         assert re.search(line, text, re.MULTILINE), text
     joints = re.findall(r"^ +(?:left|right)_\w+(?: +[+-]\d+\.\d{3}){3} *$", text, re.MULTILINE)
     assert len(joints) == 14
+
+
+def test_the_status_knows_the_mode_before_all_else_has_come(modes: ModeClient) -> None:
+    seen: list[StampedStatement] = []
+    found = collect(modes._client, seen.append)
+    assert [it.mode for it in seen] == [Mode.DAMPING]
+    assert found.complete
 
 
 def test_a_second_bring_up_on_the_same_domain_is_refused(robot) -> None:

@@ -141,13 +141,15 @@ def status(
     Exit code 1: something of it is missing.
     """
     from rich.console import Console
+    from rich.live import Live
 
     from humanoid_control_cli.client import Client
     from humanoid_control_cli.robot.status import collect
-    from humanoid_control_cli.robot.status_view import render
+    from humanoid_control_cli.robot.status_view import mode_rows, render
 
-    with Client(timeout) as client:
-        found = collect(client)
-    Console(markup=False, highlight=False).print(render(found, everything=everything))
+    console = Console(markup=False, highlight=False)
+    with Client(timeout) as client, Live(console=console, transient=True) as live:
+        found = collect(client, lambda it: live.update(mode_rows(it), refresh=True))
+    console.print(render(found, everything=everything))
     if not found.complete:
         raise typer.Exit(1)

@@ -67,8 +67,12 @@ def codes_of(report: SafetyReport) -> Iterator[str]:
             yield flag.name
 
 
-def collect(client: Client) -> Status:
+def collect(
+    client: Client, on_statement: Callable[[StampedStatement], object] = lambda _: None
+) -> Status:
     """Collect until the status is complete, or for the client's timeout.
+
+    `on_statement` is called with the first statement, about a second before the rest has come.
 
     Raises NoAnswerError if no message has arrived at all.
     """
@@ -80,6 +84,8 @@ def collect(client: Client) -> Status:
     client.subscribe(DiagnosticArray, "diagnostics", _diagnostics_listener(status, prefix))
 
     def complete() -> bool:
+        if status.statement is None and modes.latest is not None:
+            on_statement(modes.latest)
         status.statement = modes.latest
         return status.complete
 
