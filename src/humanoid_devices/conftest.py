@@ -14,6 +14,7 @@ from humanoid_control_common.robot.joints import JointLimits
 from humanoid_control_common.rules.safety import SafetyLevel
 from humanoid_controller_manager.hardware_component import HardwareInfo, JointInfo
 from humanoid_devices_can.can_system import CanSystem
+from humanoid_devices_can.guard import guard_process
 from src.humanoid_devices.test.can_bench import CanBench, CanRig, MakeBench, MakeInfo, MakeRig
 from src.humanoid_devices.test.stepped import SteppedTime
 
@@ -32,8 +33,15 @@ def can_rig() -> Iterator[MakeRig]:
 
     yield make
     with ExitStack() as ends:  # all of them, whatever one of them says
+        ends.callback(_wait_for_guards)
         for rig in rigs:
             ends.callback(_come_down, rig)
+
+
+def _wait_for_guards() -> None:
+    """Wait for the guards that go on trying: the next test's adapter may have the same number."""
+    while guard_process._left:
+        guard_process._left.pop().wait()
 
 
 def _come_down(rig: CanRig) -> None:

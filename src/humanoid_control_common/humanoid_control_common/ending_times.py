@@ -16,7 +16,7 @@ from typing import Final
 WAY_DOWN: Final = 10.0  # damped until slow (6), gains 0 (1.5); also with a broken ROS side
 HANGING_LOOP: Final = 2.0  # waiting for the last tick
 RING_EXIT: Final = 12.5  # no drive answers: disabled, 0x2383 in OP and in PREOP, INIT
-CAN_EXIT: Final = 12.0  # a guard that starts or acts; motors that do not confirm
+CAN_EXIT: Final = 12.5  # a guard that starts or acts; motors that do not confirm
 LAST_WORDS: Final = 3.0  # `hc down` reads its answer, nodes and threads end
 
 ANSWER: Final = WAY_DOWN + HANGING_LOOP + RING_EXIT + CAN_EXIT  # when `hc down` is answered

@@ -49,6 +49,10 @@ class SteppedGuard:
         if self._task.is_alive():
             self.process.killed = True
 
+    def leave(self) -> None:
+        """See RunningGuard."""
+        self._control.leave()
+
 
 class _Guarded:
     """The control process, as its guard sees it. See ControlProcess."""
@@ -66,6 +70,11 @@ class _Guarded:
         self._machine.wait(self._news, seconds)
         if self.last is None and self._process.gone:
             self.last = b""
+
+    def leave(self) -> None:
+        """End without a good-bye."""
+        self.last = self.last or b""
+        self._news.set()
 
     def say_good_bye(self) -> None:
         """Write the good-bye of the control process."""

@@ -130,7 +130,8 @@ class CanSystem(HardwareComponent):
     def on_activate(self, state: JointState) -> None:
         """See HardwareComponent: returns with all motors enabled, gains 0.
 
-        Raises InterfaceError, AdapterLostError or MotorError; no motor is left enabled then.
+        Raises InterfaceError, AdapterLostError or MotorError, which names the motors that may be
+        enabled nevertheless.
         """
         self._monitor = MotorMonitor(self._settings, self._timing)
         session = self._lifecycle.start()
@@ -142,7 +143,7 @@ class CanSystem(HardwareComponent):
         session, lifecycle = self._active(), self._lifecycle
         if self._serves_itself:
             session.receive_here()
-        self._monitor.guard = lifecycle.check_guard(session)
+        self._monitor.guard = lifecycle.check_guard(session, self._monitor.silent)
         self._frame.measure(session.states, state)
         self._monitor.unguarded = lifecycle.guard.problem()
         time = self._clock()
@@ -182,7 +183,7 @@ class CanSystem(HardwareComponent):
 
     def on_deactivate(self) -> None:
         """See HardwareComponent. Raises HardwareError naming what may still be enabled."""
-        self._lifecycle.stop()
+        self._lifecycle.stop(self._monitor.silent)
 
     @property
     def exit_check(self) -> str:
@@ -230,10 +231,11 @@ class CanSystem(HardwareComponent):
 
     def loop_ended(self) -> None:
         """See HardwareComponent: the motors are kept limp until they are disabled."""
-        self._lifecycle.guard.stop_feeding()
-        if self._lifecycle.session is not None:
-            self._lifecycle.session.idle = True
-            self._lifecycle.session.rouse()
+        session, guard = self._lifecycle.session, self._lifecycle.guard
+        if session is None or session.health.lost:
+            guard.stop_feeding()
+        else:
+            session.loop_ended(meanwhile=guard.feed, limp=guard.stop_feeding)
 
     def _active(self) -> Session:
         if self._lifecycle.session is None:

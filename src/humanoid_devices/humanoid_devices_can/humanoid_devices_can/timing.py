@@ -13,6 +13,9 @@ class Timing:
     disable_timeout: float = 1.0
     retry: float = 0.1  # for orders that a motor obeys at once
     silence: float = 0.2  # RX_TIMEOUT (documents)
+    # Of a motor that is disabled for good and obeys by silence: longer than a hold-up of adapter or
+    # cable that is no RX_TIMEOUT, which would look the same.
+    silence_at_exit: float = 0.22
     gains_refresh: float = 0.5  # gains are sent again at 2 Hz (documents)
     recent: float = 1.0  # for how long an event counts as present
     overrun_periods: float = 4.0  # of the control loop; a command that waits longer is an overrun

@@ -19,8 +19,14 @@ from humanoid_devices_can.motor_protocol import Exchange, Feedback, MotorState
 from humanoid_devices_can.reason_codes import MOTOR_NO_ANSWER, MOTOR_REFUSED
 from humanoid_devices_can.session.acknowledged_requests import REFUSED, AcknowledgedRequests
 from humanoid_devices_can.session.health import DuplicateIdCheck, Health
-from humanoid_devices_can.session.session import limp_items
-from humanoid_devices_can.session.transmit_queue import BURST, GainsItem, Kind, Pace, SentGains
+from humanoid_devices_can.session.transmit_queue import (
+    BURST,
+    GainsItem,
+    Kind,
+    Pace,
+    SentGains,
+    limp_items,
+)
 
 NEVER = -math.inf
 SOFT, STIFF = (1, b"soft"), (1, b"stiff")

@@ -132,7 +132,10 @@ class RobstrideFamily:
         kind, _, device = parse_identifier(identifier)
         match kind:
             case CommunicationType.STATUS:
-                return self._status(Status.decode(identifier, payload))
+                status = Status.decode(identifier, payload)
+                if status.host != self._host:
+                    raise WireError(f"a status for host {status.host}: another host?")
+                return self._status(status)
             case CommunicationType.FAULT_REPORT:
                 return self._fault_report(FaultReport.decode(identifier, payload))
             case CommunicationType.READ_PARAMETER if device == self._host:
@@ -172,7 +175,7 @@ class RobstrideFamily:
             if parse_identifier(identifier)[0] is not CommunicationType.STATUS:
                 return None
             status = Status.decode(identifier, payload)
-            if status.device != self._ids[motor]:
+            if (status.device, status.host) != (self._ids[motor], self._host):
                 return None
             if mode is Mode.RUN and status.faults:
                 return f"can't be enabled: {_in_words(status.faults)}"

@@ -16,7 +16,7 @@ from src.humanoid_devices.test.can_bench import CanBench, CanRig, MakeBench, Mak
 
 IDS = [22, 23]
 SELECT_MODE = 0x01
-QUICK = Timing(enable_timeout=0.3, enable_retry=0.14, disable_timeout=0.2)
+QUICK = Timing(enable_timeout=0.3, enable_retry=0.14, disable_timeout=0.5)
 
 happenings = st.sampled_from(
     [("unplug",), ("plug_in",), ("power_off", 22), ("power_on", 22), ("power_off",), ("power_on",),

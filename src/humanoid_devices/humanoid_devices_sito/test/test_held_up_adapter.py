@@ -21,7 +21,7 @@ from src.humanoid_devices.test.can_bench import CanBench, CanRig, MakeBench, Mak
 from src.humanoid_devices.test.stepped import SteppedTime
 
 IDS = [22, 23, 38, 39]
-QUICK = Timing(enable_timeout=0.4, enable_retry=0.15, disable_timeout=0.3)
+QUICK = Timing(enable_timeout=0.4, enable_retry=0.15, disable_timeout=0.5)
 HELD_UP = 0.12  # [s]; longer than the silence by which motors obey
 
 

@@ -11,7 +11,7 @@ from humanoid_devices_sito.sito_system import SitoSystem
 from src.humanoid_devices.test.can_bench import CanBench, CanRig, MakeBench, MakeInfo, MakeRig
 
 IDS = [22, 23, 38, 39]
-QUICK = Timing(enable_timeout=0.4, enable_retry=0.15, disable_timeout=0.3)
+QUICK = Timing(enable_timeout=0.4, enable_retry=0.15, disable_timeout=0.5)
 
 
 @pytest.fixture

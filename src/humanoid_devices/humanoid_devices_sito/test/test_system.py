@@ -19,7 +19,7 @@ from src.humanoid_devices.test.can_bench import CanBench, CanRig, MakeBench, Mak
 IDS = [22, 23, 38, 39]
 COUNT = 2 * math.pi / 65536  # [rad]
 # Short waits for absent motors.
-QUICK = Timing(enable_timeout=0.4, enable_retry=0.15, disable_timeout=0.3)
+QUICK = Timing(enable_timeout=0.4, enable_retry=0.15, disable_timeout=0.5)
 
 
 @pytest.fixture

@@ -29,7 +29,11 @@ def claim(bus: BusSettings, machine: Machine, patience: float | None = None) -> 
     holds the bus for `patience` [s], by default for as long as its guard may need.
     """
     # A device has many paths, relative and linked ones; a network interface has none.
-    channel = os.path.realpath(bus.channel) if os.sep in bus.channel else bus.channel
+    channel = bus.channel
+    if bus.interface == "slcan":  # PORT@BAUD_RATE
+        channel = channel.partition("@")[0]
+    if os.sep in channel:
+        channel = os.path.realpath(channel)
     address = f"\0humanoid_control.can.{bus.interface}.{channel}"
     taken = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     deadline = machine.clock() + (PATIENCE if patience is None else patience)

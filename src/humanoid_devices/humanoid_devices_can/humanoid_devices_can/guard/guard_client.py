@@ -79,6 +79,14 @@ class Guard:
             "continue with their last set point: restart the control process",
         )
 
+    def leave(self) -> None:
+        """Leave the motors to a guard, which disables them as if this process had died."""
+        if self._running is None:
+            self.start()
+        running, self._running = self._running, None
+        if running is not None:
+            running.leave()
+
     def dismiss(self) -> None:
         """End the guard process and release the bus."""
         self.end()
@@ -106,9 +114,13 @@ class Guard:
 
 def needs_guard(settings: CanSettings, family: MotorFamily) -> bool:
     """Return whether motors lack a watchdog, a guard is configured, and it could reach them."""
-    reachable = settings.bus.interface != _OF_ONE_PROCESS
     helpless = not np.isfinite(family.watchdog).all()
-    return reachable and helpless and settings.guard_timeout > 0.0
+    return is_shared(settings) and helpless and settings.guard_timeout > 0.0
+
+
+def is_shared(settings: CanSettings) -> bool:
+    """Return whether another process could open the bus."""
+    return settings.bus.interface != _OF_ONE_PROCESS
 
 
 def disabling_frames(family: MotorFamily) -> tuple[CanFrame, ...]:

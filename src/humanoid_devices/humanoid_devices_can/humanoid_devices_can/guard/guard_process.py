@@ -16,6 +16,7 @@ PARTING: Final = 1.0  # [s] a guard may take to end
 COMMAND: Final = (sys.executable, "-m", "humanoid_devices_can.guard")
 
 logger = logging.getLogger(__name__)
+_left: Final[list[subprocess.Popen[bytes]]] = []  # guards that outlive this process's interest
 
 
 class RunningGuard(Protocol):
@@ -27,6 +28,9 @@ class RunningGuard(Protocol):
 
     def end(self) -> None:
         """Write a good-bye, and return when the guard has ended after its present action."""
+
+    def leave(self) -> None:
+        """End without a good-bye, as a control process that dies. Never waits."""
 
 
 class GuardProcess:
@@ -79,6 +83,13 @@ class GuardProcess:
             code = process.wait()
         if code:
             logger.error("the guard of %s ended with exit code %d", self._bus, code)
+
+    def leave(self) -> None:
+        """See RunningGuard."""
+        assert self._process.stdin is not None  # a pipe
+        with suppress(OSError):
+            self._process.stdin.close()
+        _left.append(self._process)
 
     def _write(self, line: bytes) -> None:
         assert self._process.stdin is not None  # a pipe

@@ -16,6 +16,7 @@ REFUSED: Final = 0.03  # [s] until a request that the adapter may have refused i
 class _Request:
     exchange: Exchange
     sent: float = -math.inf  # [s] of the latest attempt
+    obeyed_from: float = math.inf  # [s] since when silence may be obedience
     sends_since: float = math.inf  # [s] when it was answered first after that
     answer: str | None = None  # empty: obeyed
     code: ReasonCode = MOTOR_REFUSED  # of an answer that is a failure
@@ -55,10 +56,13 @@ class AcknowledgedRequests:
             # Some motors obey by silence: their request is repeated only if they send.
             sends = states[request.exchange.motor].stamp > request.sent
             elapsed = now - request.sent
-            again = elapsed >= self._retry and (sends or not request.exchange.quiet)
+            repeated = sends or request.exchange.insists or not request.exchange.quiet
+            again = elapsed >= self._retry and repeated
             lost = refused > request.sent and elapsed >= REFUSED
             if request.sent == -math.inf or again or lost:
                 due.append(request.exchange)
+                if not request.exchange.insists or request.sent == -math.inf:
+                    request.obeyed_from = now
                 request.sent, request.sends_since = now, math.inf
         return due
 
@@ -69,13 +73,16 @@ class AcknowledgedRequests:
         """
         for request in self._open():
             quiet, motor = request.exchange.quiet, request.exchange.motor
-            latest = max(request.sent, states[motor].stamp)
-            if quiet and request.sent > -math.inf and drained - latest >= quiet:
+            latest = max(request.obeyed_from, states[motor].stamp)
+            if quiet and drained - latest >= quiet:
                 request.answer = ""
         if now >= self._deadline:
             for request in self._open():
-                request.answer = f"no answer within {self._timeout:g} s"
-                request.code = MOTOR_NO_ANSWER
+                sends = states[request.exchange.motor].stamp > request.sent
+                disobeys = request.exchange.quiet and sends
+                what = "it still sends" if disobeys else "no answer"
+                request.answer = f"{what} within {self._timeout:g} s"
+                request.code = MOTOR_REFUSED if disobeys else MOTOR_NO_ANSWER
         self.failures = {
             m: Reason.of(r.code, r.answer) for m, r in self._requests.items() if r.answer
         }

@@ -1,11 +1,12 @@
 """Enable and disable motors, all at the same time, each with its acknowledgement."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from humanoid_control_common.rules.reasons import Reason, joined
 from humanoid_devices_can.errors import MotorError
-from humanoid_devices_can.motor_protocol import MotorFamily
+from humanoid_devices_can.motor_protocol import Exchange, MotorFamily
 from humanoid_devices_can.reason_codes import (
     INVALID_FRAME,
     MAY_BE_ENABLED,
@@ -28,34 +29,47 @@ class Activation:
         self._settings, self._family = settings, family
         self._session, self._timing = session, timing
 
-    def bring_up(self, motors: Sequence[int]) -> None:
-        """Disable, prepare and enable `motors`; if one fails, all are left disabled.
+    def bring_up(self, motors: Sequence[int], may_enable: Callable[[], bool]) -> None:
+        """Disable, prepare and enable `motors`; if one fails, all are disabled again.
 
-        Raises MotorError that names the joints and what may help, AdapterLostError.
+        Raises MotorError that names the joints and what may help, and those that may be enabled
+        nevertheless; MotorError as soon as `may_enable` returns False; AdapterLostError.
         """
         began = self._session.clock() - self._timing.recent
         for motor in motors:
             self._session.forget(motor)
         failures = self._disable(motors, clear_faults=True)
         failures = failures or self._prepare(motors)
-        failures = failures or self._enable(motors)
+        failures = failures or self._enable(motors, may_enable)
         failures = failures or self._unmeasured(motors)
         if failures:
             problem = self._problem(failures, began)
-            self._disable(motors, clear_faults=False)
+            if left := self._disable(motors, clear_faults=False):
+                text = f"may still be enabled: {self._named(left)}"
+                enabled = Reason.of(MAY_BE_ENABLED, text)
+                problem = joined((problem, enabled)).worded(f"{problem.text}; {text}")
             raise MotorError(problem.text, problem)
         # Requests that were refused meanwhile were repeated and obeyed.
         self._session.health.refused_at = -math.inf
 
-    def take_down(self, motors: Sequence[int], *, disabled: bool) -> None:
+    def take_down(self, motors: Sequence[int], *, disabled: Collection[int]) -> None:
         """Disable `motors`. Raises MotorError naming those that did not confirm, AdapterLostError.
 
-        A motor that was silent before counts as not confirmed where obedience is silence, unless
-        `disabled` states that all motors were disabled before.
+        Where obedience is silence, a motor that was silent before counts as not confirmed, unless
+        it is one of those `disabled` before; so does every motor if the bus had errors meanwhile.
         """
-        lost = [] if disabled else [m for m in motors if self._is_lost(m)]
+        began = self._session.clock()
+        orders = [self._family.disabling(m, clear_faults=False) for m in motors]
+        heard = {it.motor: it.quiet for it in orders if it.quiet and it.motor not in disabled}
+        lost = self._session.unheard(heard, self._timing.silence)
         failures = dict.fromkeys(lost, Reason.of(MOTOR_NO_ANSWER, "was silent before"))
-        failures |= self._disable(motors, clear_faults=False)
+        quiet = self._timing.silence_at_exit
+        orders = [replace(it, quiet=quiet, insists=True) if it.quiet else it for it in orders]
+        failures |= self._exchange_disabling(orders)
+        health = self._session.health
+        if health.was_off or health.disturbed(began):
+            unproven = Reason.of(MOTOR_NO_ANSWER, "silent, but the bus had errors")
+            failures = dict.fromkeys((it.motor for it in orders if it.quiet), unproven) | failures
         if self._session.transmit_queue.orders_waiting():
             unsent = Reason.of(MOTOR_REFUSED, "the order could not be sent")
             failures |= dict.fromkeys(motors, unsent)
@@ -71,13 +85,11 @@ class Activation:
 
     def _disable(self, motors: Iterable[int], *, clear_faults: bool) -> Failures:
         orders = [self._family.disabling(m, clear_faults=clear_faults) for m in motors]
+        return self._exchange_disabling(orders)
+
+    def _exchange_disabling(self, orders: Iterable[Exchange]) -> Failures:
         timing = self._timing
         return self._session.exchange(orders, timeout=timing.disable_timeout, retry=timing.retry)
-
-    def _is_lost(self, motor: int) -> bool:
-        """Return whether the motor obeys by silence and is silent already."""
-        quiet = self._family.disabling(motor, clear_faults=False).quiet
-        return bool(quiet) and self._session.silent_for(motor) > self._timing.silence
 
     def _prepare(self, motors: Iterable[int]) -> Failures:
         left = {motor: list(self._family.preparing(motor)) for motor in motors}
@@ -90,13 +102,17 @@ class Activation:
                 return failures
         return {}
 
-    def _enable(self, motors: Sequence[int]) -> Failures:
+    def _enable(self, motors: Sequence[int], may_go_on: Callable[[], bool]) -> Failures:
         orders = [self._family.enabling(motor) for motor in motors]
         timing = self._timing
         # One motor may take long: the watchdogs of those that need commands must not expire.
         limp = () if self._family.feedback_rate else tuple(motors)
         return self._session.exchange(
-            orders, timeout=timing.enable_timeout, retry=timing.enable_retry, kept_limp=limp
+            orders,
+            timeout=timing.enable_timeout,
+            retry=timing.enable_retry,
+            kept_limp=limp,
+            may_go_on=may_go_on,
         )
 
     def _unmeasured(self, motors: Iterable[int]) -> Failures:

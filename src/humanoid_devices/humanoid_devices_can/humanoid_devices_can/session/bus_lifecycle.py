@@ -2,18 +2,19 @@
 
 import logging
 import threading
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
 from humanoid_control_common.errors import HardwareError
 from humanoid_control_common.machine.machine import Thread
 from humanoid_control_common.machine.realtime import COMPANION_PRIORITY
-from humanoid_control_common.rules.reasons import NO_REASON, Reason
+from humanoid_control_common.rules.reasons import NO_REASON, Reason, joined
 from humanoid_devices_can.errors import CanBusError, MotorError
 from humanoid_devices_can.guard.channel import GuardJob, Stage
 from humanoid_devices_can.guard.guard_client import (
     Guard,
     disabling_frames,
+    is_shared,
     needs_guard,
 )
 from humanoid_devices_can.host import CanHost
@@ -22,6 +23,7 @@ from humanoid_devices_can.motor_protocol import MotorFamily
 from humanoid_devices_can.reason_codes import (
     DISABLED_BY_GUARD,
     GUARD_NOT_DONE,
+    MAY_BE_ENABLED,
     MOTORS_BEING_ENABLED,
     MOTORS_NOT_ENABLED,
 )
@@ -50,6 +52,8 @@ class BusLifecycle:
         self._settings, self._family, self._timing = settings, family, timing
         self._host = host
         self._all = range(len(settings.motors))
+        self._silent: Collection[int] = ()  # motors that sent nothing before the guard acted
+        self._why = f"the control loop stood still for more than {settings.guard_timeout:g} s"
         self._names = ", ".join(map(str, settings.motors))
         job = GuardJob(
             settings.bus,
@@ -67,12 +71,13 @@ class BusLifecycle:
     def start(self) -> Session:
         """Open the bus and enable all motors with gains 0.
 
-        Raises InterfaceError, AdapterLostError or MotorError; no motor is left enabled then.
+        Raises InterfaceError, AdapterLostError or MotorError, which names the motors that may be
+        enabled nevertheless.
         """
         try:
-            if self._guarded:
+            if is_shared(self._settings):
                 self.guard.claim()
-            elif self._settings.guard_timeout == 0.0:
+            if not self._guarded and self._settings.guard_timeout == 0.0:
                 logger.warning("%s: no guard, because guard_timeout is 0", self._settings.name)
             session = self.session = self._open()
             if self._guarded:
@@ -87,8 +92,10 @@ class BusLifecycle:
             raise
         return session
 
-    def check_guard(self, session: Session) -> Reason:
+    def check_guard(self, session: Session, silent: Collection[int]) -> Reason:
         """Check the guard; return what it does, or failed to do, after the loop stood still.
+
+        `silent`: motors that sent nothing before the guard acted. Their silence proves nothing.
 
         Until it has disabled them, the motors may have torque, and commands continue: a disabled
         motor ignores them. When it has, `session` is abandoned.
@@ -96,15 +103,13 @@ class BusLifecycle:
         stage = self.guard.stage
         if stage is Stage.WATCHES:
             return NO_REASON
-        why = f"the control loop stood still for more than {self._settings.guard_timeout:g} s"
+        why = self._why
         if stage is Stage.ACTS:
             return Reason.of(GUARD_NOT_DONE, f"the guard is disabling {self._names}: {why}")
         if stage is Stage.FAILED:
             text = f"the guard could not disable {self._names}: {why}; clear the fault"
             return Reason.of(GUARD_NOT_DONE, text)
-        if not session.health.abandoned:
-            text = f"{self._names}: disabled by the guard: {why}"
-            session.health.abandon(Reason.of(DISABLED_BY_GUARD, text))
+        self._abandon(session, silent)
         return NO_REASON
 
     def reset_faults(self, monitor: MotorMonitor) -> None:
@@ -128,8 +133,11 @@ class BusLifecycle:
                 self.paused = frozenset()
                 monitor.remark = _not_enabled(str(error))
 
-    def stop(self) -> None:
-        """Disable all motors. Raises HardwareError naming what may still be enabled."""
+    def stop(self, silent: Collection[int]) -> None:
+        """Disable all motors; `silent`: see check_guard.
+
+        Raises HardwareError naming what may still be enabled: its guard goes on trying.
+        """
         if self._recovery is not None:
             self._cancelled.set()
             self._recovery.join()
@@ -141,8 +149,10 @@ class BusLifecycle:
             stage = self.guard.stage
             if stage is Stage.ACTS:  # two receivers take each other's frames and see silence
                 stage = self.guard.end()
-            disabled = stage is Stage.DONE
-            if disabled:  # the guard ended this session
+            disabled: Collection[int] = ()
+            if stage is Stage.DONE:  # the guard ended this session
+                self._abandon(session, silent)
+                disabled = [i for i in self._all if i not in self._silent]
                 session = self._reopen(session)
             elif session.health.lost:
                 session = self._reopen_lost(session)
@@ -151,6 +161,8 @@ class BusLifecycle:
             self._activation(session).take_down(self._all, disabled=disabled)
         except CanBusError as error:
             self._activation(session).disable_unconfirmed()
+            if self._guarded:
+                self.guard.leave()
             raise HardwareError(f"not disabled: {self._names}: {error}") from error
         finally:
             self._close()
@@ -202,7 +214,23 @@ class BusLifecycle:
         return fresh
 
     def _enable(self, session: Session, motors: Sequence[int]) -> None:
-        self._activation(session).bring_up(motors)
+        self._activation(session).bring_up(motors, lambda: self.guard.stage is Stage.WATCHES)
+
+    def _abandon(self, session: Session, silent: Collection[int]) -> None:
+        """Note that the guard has disabled the motors, as far as their silence proves it."""
+        if session.health.abandoned:
+            return
+        self._silent = silent
+        obeyed = self._named(i for i in self._all if i not in self._silent)
+        text = f"{obeyed or 'no motor'}: disabled by the guard: {self._why}"
+        reason = Reason.of(DISABLED_BY_GUARD, text)
+        if self._silent:
+            lost = f"{self._named(self._silent)}: silent before, may be enabled"
+            reason = joined((Reason.of(MAY_BE_ENABLED, lost), reason)).worded(f"{text}; {lost}")
+        session.health.abandon(reason)
+
+    def _named(self, motors: Iterable[int]) -> str:
+        return ", ".join(str(self._settings.motors[i]) for i in motors)
 
     def _activation(self, session: Session) -> Activation:
         return Activation(self._settings, self._family, session, self._timing)

@@ -2,14 +2,13 @@
 
 import math
 import threading
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Final
 
 from humanoid_control_common.machine.machine import Machine, Thread
 from humanoid_control_common.machine.realtime import COMPANION_PRIORITY
-from humanoid_control_common.robot.mit_interface import JointCommand
 from humanoid_control_common.rules.reasons import NO_REASON, Reason
 from humanoid_devices_can.bus.bus import Bus, CanFrame, DataFrame, ErrorFrame, Received
 from humanoid_devices_can.bus.error_frames import BusEvent
@@ -17,6 +16,7 @@ from humanoid_devices_can.errors import (
     AdapterLostError,
     CanBusError,
     MotorError,
+    QueueFullError,
     WireError,
 )
 from humanoid_devices_can.motor_protocol import Exchange, MotorFamily, MotorState
@@ -30,6 +30,7 @@ from humanoid_devices_can.session.transmit_queue import (
     Pace,
     SentGains,
     TransmitQueue,
+    limp_items,
 )
 from humanoid_devices_can.settings import CanSettings
 from humanoid_devices_can.timing import Timing
@@ -40,6 +41,7 @@ LOOK: Final = 0.01  # [s] between two checks of pending requests
 # motor that sent none of them is silent, although the receiver never catches up.
 LONGEST_BACKLOG: Final = 3000
 REPEATS: Final = 3  # of frames that no motor will confirm
+UNCONFIRMED: Final = 0.3  # [s] they may take altogether
 RESTS: Final = 0.02  # [s] the receiving thread rests after the loop has received
 
 
@@ -49,6 +51,8 @@ class Session:
     Two threads receive and send. A fast loop does both itself, by `receive_here` and `send_here`:
     changing threads several times in a period would take most of it. The threads rest meanwhile.
     """
+
+    _until_limp: tuple[Callable[[], None], Callable[[], None]] | None = None  # see loop_ended
 
     def __init__(
         self,
@@ -123,17 +127,36 @@ class Session:
         if self.transmit_queue.waits():
             self.transmit_queue.filled.set()
 
-    def rouse(self) -> None:
-        """Note that the loop has ended: the threads receive and send again."""
+    def loop_ended(self, meanwhile: Callable[[], None], limp: Callable[[], None]) -> None:
+        """Have the threads receive and send again, and keep the motors limp.
+
+        The sending thread calls `meanwhile` as long as a motor may be stiff, then `limp` once.
+        """
         self._received_here_at = -math.inf
+        self._until_limp = meanwhile, limp
+        self.idle = True
         self._roused.set()
+        self.transmit_queue.filled.set()
 
     def send_unconfirmed(self, frames: Sequence[CanFrame]) -> None:
         """End the threads and send frames on a bus that counts as lost: it may only be deaf."""
         self._end_threads()
+        deadline = self.clock() + UNCONFIRMED
         for frame in (*frames,) * REPEATS:
             with suppress(CanBusError):
-                self._bus.send(frame)
+                self._send_somehow(frame, deadline)
+
+    def _send_somehow(self, frame: CanFrame, deadline: float) -> None:
+        """Send a frame; as long as the adapter's queue is full, until `deadline` [s]."""
+        while True:
+            try:
+                return self._bus.send(frame)
+            except QueueFullError:
+                if self.clock() >= deadline:
+                    raise
+            with suppress(CanBusError):
+                self._bus.receive(0.0)  # the adapter's answers in it make room
+            self._machine.sleep(self._timing.resend)
 
     def exchange(
         self,
@@ -142,20 +165,20 @@ class Session:
         timeout: float,
         retry: float,
         kept_limp: Collection[int] = (),
+        may_go_on: Callable[[], bool] = lambda: True,
     ) -> dict[int, Reason]:
         """Carry out exchanges and return the failures by motor. Times in [s].
 
         `kept_limp`: motors that are sent zero-torque commands meanwhile, so that their watchdogs
-        do not expire. Only one call at a time.
-
-        Raises AdapterLostError, and MotorError if the exchange is cancelled.
+        do not expire. `may_go_on`: asked before each request. Only one call at a time. Raises
+        AdapterLostError, and MotorError if the exchange is cancelled or may not go on.
         """
         fed_at = self.clock()
         self._requests = requests = AcknowledgedRequests(
             exchanges, fed_at, timeout=timeout, retry=retry
         )
         try:
-            while self._pending(requests):
+            while self._pending(requests, may_go_on):
                 now = self.clock()
                 if kept_limp and now - fed_at >= self._timing.keep_alive:
                     fed_at = now
@@ -165,7 +188,19 @@ class Session:
             self._requests = None
         return requests.failures
 
-    def _pending(self, requests: AcknowledgedRequests) -> bool:
+    def unheard(self, motors: Mapping[int, float], patience: float) -> list[int]:
+        """Return those of `motors` that send nothing within `patience` [s].
+
+        A motor that has sent within its value [s] is heard already.
+        """
+        deadline = self.clock() + patience
+        while True:  # the NaN of a session that has received nothing is no sign of life
+            missing = [m for m, recent in motors.items() if not self.silent_for(m) <= recent]
+            if not missing or self.health.lost or self.clock() >= deadline:
+                return missing
+            self._machine.sleep(LOOK)
+
+    def _pending(self, requests: AcknowledgedRequests, may_go_on: Callable[[], bool]) -> bool:
         """Queue the requests that are due; return whether an answer is still missing."""
         now = self.clock()
         with self._requests_lock:
@@ -175,6 +210,8 @@ class Session:
                 raise AdapterLostError(self.health.lost.text, self.health.lost)
             if self._cancelled.is_set():
                 raise MotorError("given up: the component is being deactivated")
+            if not may_go_on():
+                raise MotorError("given up: the guard disables the motors")
             for exchange in requests.due(now, self.states, self.health.refused_at):
                 self.transmit_queue.order(exchange.motor, exchange.request, now)
         return True
@@ -322,6 +359,13 @@ class Session:
         period = self._timing.keep_alive
         if not self.idle:
             return period
+        if self._until_limp is not None:
+            meanwhile, limp = self._until_limp
+            if self.transmit_queue.waits() or self.gains.stiffness.any():
+                meanwhile()
+            else:
+                self._until_limp = None
+                limp()
         if (left := self._sent_at + period - now) > 0.0:
             return left
         self._put_limp(range(len(self.states)), now)
@@ -355,24 +399,3 @@ class Session:
 
     def _lose(self, reason: Reason) -> None:
         self.health.lost = self.health.lost or reason
-
-
-def limp_items(
-    family: MotorFamily,
-    states: Sequence[MotorState],
-    sent_gains: SentGains,
-    motors: Collection[int],
-    now: float,
-) -> list[Item]:
-    """Return the frames that make `motors` limp at `now` [s]: gains that are due, then commands.
-
-    Their position is the measured one: a motor that has lost its zero gains must not move either.
-    """
-    raw = JointCommand(len(states))
-    raw.position[:] = [s.position if math.isfinite(s.position) else 0.0 for s in states]
-    commands, gains = family.commands(raw), family.gains(raw)
-    due = sent_gains.due(gains, now)
-    return [
-        *(GainsItem(Kind.GAINS, i, gains[i], now, 0.0, 0.0) for i in due if i in motors),
-        *(Item(Kind.COMMAND, i, commands[i], now) for i in motors),
-    ]

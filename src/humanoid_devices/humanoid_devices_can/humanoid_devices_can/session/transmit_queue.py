@@ -3,7 +3,7 @@
 import math
 import threading
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import Final
@@ -12,6 +12,7 @@ import numpy as np
 
 from humanoid_control_common.robot.mit_interface import JointCommand
 from humanoid_devices_can.bus.bus import LONGEST_FRAME, CanFrame
+from humanoid_devices_can.motor_protocol import MotorFamily, MotorState
 
 BURST: Final = 5  # frames at once; Linux' CAN interfaces queue 10 (txqueuelen)
 SHARE: Final = 0.6  # of the bus that the host may take
@@ -228,3 +229,24 @@ class SentGains:
     def _is_due(self, motor: int, frame: CanFrame, now: float) -> bool:
         sent = self._sent[motor]
         return sent is None or sent[0] != frame or now - sent[1] >= self._refresh
+
+
+def limp_items(
+    family: MotorFamily,
+    states: Sequence[MotorState],
+    sent_gains: SentGains,
+    motors: Collection[int],
+    now: float,
+) -> list[Item]:
+    """Return the frames that make `motors` limp at `now` [s]: gains that are due, then commands.
+
+    Their position is the measured one: a motor that has lost its zero gains must not move either.
+    """
+    raw = JointCommand(len(states))
+    raw.position[:] = [s.position if math.isfinite(s.position) else 0.0 for s in states]
+    commands, gains = family.commands(raw), family.gains(raw)
+    due = sent_gains.due(gains, now)
+    return [
+        *(GainsItem(Kind.GAINS, i, gains[i], now, 0.0, 0.0) for i in due if i in motors),
+        *(Item(Kind.COMMAND, i, commands[i], now) for i in motors),
+    ]

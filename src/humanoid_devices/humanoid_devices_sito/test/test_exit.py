@@ -1,0 +1,255 @@
+"""The exit of motors without a watchdog: what is confirmed is true; the guard fills the gaps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from humanoid_control_common.errors import HardwareError
+from humanoid_control_common.machine.linux import LINUX
+from humanoid_control_common.rules.safety import SafetyFlag
+from humanoid_devices_can.bus.bus import Bus, BusSettings, CanFrame
+from humanoid_devices_can.errors import AdapterLostError, InterfaceError, QueueFullError
+from humanoid_devices_can.guard.channel import Stage
+from humanoid_devices_can.guard.claim import claim
+from humanoid_devices_can.session import bus_lifecycle
+from humanoid_devices_can.timing import Timing
+from humanoid_devices_sito.sito_system import SitoSystem
+from humanoid_devices_sito.wire import MessageType, identifier
+from src.humanoid_devices.humanoid_devices_sito.test.test_held_up_adapter import HeldUpBus
+from src.humanoid_devices.test.can_bench import CanBench, CanRig, MakeBench, MakeInfo, MakeRig
+
+IDS = [22, 23, 38, 39]
+Wrap = Callable[[Bus, CanBench], Bus]
+Stiff = Callable[..., tuple[CanBench, CanRig]]
+
+
+@pytest.fixture
+def stiff(
+    can_bench: MakeBench,
+    can_info: MakeInfo,
+    can_rig: MakeRig,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Stiff:
+    """The four wrists, stiff, with a guard; `wrap` stands between them and their bus."""
+
+    def make(wrap: Wrap = lambda bus, _: bus) -> tuple[CanBench, CanRig]:
+        monkeypatch.setattr(bus_lifecycle, "needs_guard", lambda *_: True)
+        bench = can_bench("sito", "TA40-50", IDS)
+
+        def open_bus(settings: BusSettings) -> Bus:
+            return wrap(bench.host.open_bus(settings), bench)
+
+        system = SitoSystem(Timing(), replace(bench.host, open_bus=open_bus))
+        rig = can_rig(system, can_info(IDS, "TA40-50", channel=bench.address), bench.time)
+        rig.activate()
+        rig.command.stiffness[:] = 20.0
+        rig.run(0.5)
+        assert enabled(bench) == IDS
+        return bench, rig
+
+    return make
+
+
+def enabled(bench: CanBench) -> list[int]:
+    return [id_ for id_ in IDS if bench.drive(id_)["firmware"]["enabled"]]
+
+
+def cut(bench: CanBench, *ids: int) -> None:
+    """Cut the cable to motors, which keep their power."""
+    for id_ in ids:
+        bench._can.motor(id_).controller.set(powered=False)
+
+
+def end(rig: CanRig) -> None:
+    rig.call(rig.system.loop_ended)
+    rig.deactivate()
+
+
+def forget(rig: CanRig) -> None:
+    """Leave what could not be taken down."""
+    rig.system._lifecycle.session = None
+
+
+def hold_up(bench: CanBench, seconds: float) -> None:
+    """Stop the control process, not its guard."""
+    assert bench.time is not None
+    bench.time.process.held_until = bench.time.scheduler.now + round(seconds * 1e9)
+    bench.time.pass_(seconds)
+
+
+@pytest.mark.parametrize("before", [0.1, 0.18, 0.3])
+def test_a_motor_that_was_not_heard_before_is_not_called_disabled(
+    stiff: Stiff, before: float
+) -> None:
+    bench, rig = stiff()
+    cut(bench, 39)
+    rig.run(before)
+    with pytest.raises(HardwareError, match=r"not confirmed that it is disabled: j3 \(id 39\)"):
+        end(rig)
+    assert enabled(bench) == [39]
+
+
+def test_a_bus_that_fails_at_the_exit_proves_nothing(stiff: Stiff) -> None:
+    bench, rig = stiff()
+    cut(bench, *IDS)
+    with pytest.raises(HardwareError, match=r"not confirmed .*j0 \(id 22\).*j3 \(id 39\)"):
+        end(rig)
+    assert enabled(bench) == IDS
+
+
+def test_an_adapter_that_is_held_up_at_the_exit_is_waited_for(stiff: Stiff) -> None:
+    opened: list[HeldUpBus] = []
+
+    def wrap(bus: Bus, bench: CanBench) -> Bus:
+        assert bench.time is not None
+        opened.append(HeldUpBus(bus, bench.time, losing=0))
+        opened[-1]._ends = 0.0  # not now
+        return opened[-1]
+
+    bench, rig = stiff(wrap)
+    opened[-1]._ends = float("-inf")  # from the next RESET on
+    end(rig)
+    assert enabled(bench) == []
+
+
+def test_silence_from_before_is_no_proof_for_the_guard(stiff: Stiff) -> None:
+    bench, rig = stiff()
+    cut(bench, 39)
+    rig.until(lambda report: report.flags & SafetyFlag.RX_TIMEOUT)
+    hold_up(bench, 1.0)
+    report = rig.run(0.1)
+    assert "j0 (id 22), j1 (id 23), j2 (id 38): disabled by the guard" in report.message
+    assert "j3 (id 39): silent before, may be enabled" in report.message
+    assert enabled(bench) == [39]
+    with pytest.raises(HardwareError, match=r"disabled: j3 \(id 39\): was silent before"):
+        end(rig)
+
+
+@pytest.mark.parametrize("after", [0.0, 0.03, 0.1])
+def test_a_process_that_stands_still_after_the_loops_end_leaves_no_motor_stiff(
+    stiff: Stiff, after: float
+) -> None:
+    bench, rig = stiff()
+    rig.call(rig.system.loop_ended)
+    rig.pause(after)
+    hold_up(bench, 1.0)
+    springs = [bench.drive(id_)["firmware"]["stiffness"] for id_ in enabled(bench)]
+    assert not any(springs)
+    with suppress(HardwareError):
+        rig.deactivate()
+    assert enabled(bench) == []
+
+
+def test_what_an_exit_could_not_disable_is_left_to_the_guard(stiff: Stiff) -> None:
+    bench, rig = stiff()
+    bench.call("unplug")
+    rig.run(0.3)
+    with pytest.raises(HardwareError, match="not disabled"):
+        end(rig)
+    bench.call("plug_in")
+    rig.pause(1.0)
+    assert enabled(bench) == []
+
+
+def test_no_motor_is_enabled_once_the_guard_has_taken_over(stiff: Stiff) -> None:
+    bench, rig = stiff()
+    bench.call("power_off", 22)
+    rig.until(lambda report: report.flags & SafetyFlag.RX_TIMEOUT)
+    bench.call("freeze", 22, True)
+    bench.call("power_on", 22)
+    bench.call("freeze", 22, True)  # its enabling is repeated after 1.4 s
+    rig.system.reset_faults()
+    rig.run(0.1)
+    heard = bench.heard()
+    hold_up(bench, 2.0)
+    rig.run(1.0)
+    assert rig.system._lifecycle.guard.stage is Stage.DONE
+    orders = [who for _, who, _ in heard if who & 0xFF == MessageType.SELECT_MODE]
+    assert orders == []
+    bench.call("freeze", 22, False)
+    with suppress(HardwareError):
+        rig.deactivate()
+    forget(rig)
+
+
+class Unreachable(Bus):
+    """Loses all frames to one motor."""
+
+    def __init__(self, bus: Bus, id_: int) -> None:
+        self._bus, self._lost = bus, identifier(id_, MessageType.RESET) >> 8
+        self.receive, self.state = bus.receive, bus.state
+        self.refused, self.close = bus.refused, bus.close
+
+    def send(self, frame: CanFrame) -> None:
+        """See Bus."""
+        if frame[0] >> 8 != self._lost:
+            self._bus.send(frame)
+
+
+def test_a_bring_up_that_fails_names_the_motor_that_it_left_enabled(
+    stiff: Stiff, can_info: MakeInfo, can_rig: MakeRig
+) -> None:
+    bench, rig = stiff()
+    rig.call(rig.system._active().close)  # as a process and a guard that are killed
+    rig.system._lifecycle.guard.dismiss()
+    forget(rig)
+    host = replace(bench.host, open_bus=lambda it: Unreachable(bench.host.open_bus(it), 39))
+    info = can_info(IDS, "TA40-50", channel=bench.address)
+    again = can_rig(SitoSystem(Timing(), host), info, bench.time)
+    text = r"j3 \(id 39\): it still sends within 1 s.*may still be enabled: j3 \(id 39\)"
+    with pytest.raises(HardwareError, match=text):
+        again.activate()
+    assert enabled(bench) == [39]
+
+
+class Crowded(Bus):
+    """A deaf adapter whose queue has room after a few attempts only."""
+
+    def __init__(self, bus: Bus) -> None:
+        self._bus, self.deaf, self._attempts = bus, False, 0
+        self.state, self.refused, self.close = bus.state, bus.refused, bus.close
+
+    def receive(self, timeout: float) -> object:
+        """See Bus."""
+        if self.deaf:
+            raise AdapterLostError("deaf")
+        return self._bus.receive(timeout)
+
+    def send(self, frame: CanFrame) -> None:
+        """See Bus."""
+        self._attempts += 1
+        if self.deaf and self._attempts % 4:
+            raise QueueFullError("full")
+        self._bus.send(frame)
+
+
+def test_the_last_orders_wait_for_room_in_the_adapters_queue(stiff: Stiff) -> None:
+    opened: list[Crowded] = []
+
+    def wrap(bus: Bus, bench: CanBench) -> Bus:
+        if opened:
+            raise InterfaceError("it cannot be opened again")
+        opened.append(Crowded(bus))
+        return opened[0]
+
+    bench, rig = stiff(wrap)
+    opened[0].deaf = True
+    rig.until(lambda report: report.flags & SafetyFlag.BUS_OFF)
+    with pytest.raises(HardwareError, match="not disabled"):
+        end(rig)
+    assert enabled(bench) == []
+
+
+def test_a_serial_adapter_is_claimed_once_whatever_its_baud_rate(tmp_path: Path) -> None:
+    (tmp_path / "tty").touch()
+    (tmp_path / "link").symlink_to(tmp_path / "tty")
+    held = claim(BusSettings("slcan", str(tmp_path / "tty"), 1_000_000), LINUX, 0.0)
+    for name in ("tty@3000000", "link", "link@115200"):
+        with pytest.raises(InterfaceError, match="another process"):
+            claim(BusSettings("slcan", str(tmp_path / name), 1_000_000), LINUX, 0.0)
+    held.close()
