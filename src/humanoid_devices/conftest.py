@@ -40,8 +40,8 @@ def can_rig() -> Iterator[MakeRig]:
 
 def _wait_for_guards() -> None:
     """Wait for the guards that go on trying: the next test's adapter may have the same number."""
-    while guard_process._left:
-        guard_process._left.pop().wait()
+    while guard_process.left:
+        guard_process.left.pop().wait()
 
 
 def _come_down(rig: CanRig) -> None:

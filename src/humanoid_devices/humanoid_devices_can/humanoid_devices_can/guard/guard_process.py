@@ -16,7 +16,7 @@ PARTING: Final = 1.0  # [s] a guard may take to end
 COMMAND: Final = (sys.executable, "-m", "humanoid_devices_can.guard")
 
 logger = logging.getLogger(__name__)
-_left: Final[list[subprocess.Popen[bytes]]] = []  # guards that outlive this process's interest
+left: Final[list[subprocess.Popen[bytes]]] = []  # guards to which this process has left motors
 
 
 class RunningGuard(Protocol):
@@ -89,7 +89,7 @@ class GuardProcess:
         assert self._process.stdin is not None  # a pipe
         with suppress(OSError):
             self._process.stdin.close()
-        _left.append(self._process)
+        left.append(self._process)
 
     def _write(self, line: bytes) -> None:
         assert self._process.stdin is not None  # a pipe

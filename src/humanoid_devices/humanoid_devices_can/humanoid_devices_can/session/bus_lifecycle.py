@@ -146,6 +146,7 @@ class BusLifecycle:
         if session is None:
             return
         try:
+            self.guard.stop_feeding()  # disabling takes longer than a loop may stand still
             stage = self.guard.stage
             if stage is Stage.ACTS:  # two receivers take each other's frames and see silence
                 stage = self.guard.end()
