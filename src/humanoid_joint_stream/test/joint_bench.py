@@ -93,7 +93,7 @@ class Bench:
     def open(self) -> None:
         self.stream = CommandStream(self.file.facts, self.now)
         if not self.lease:
-            self.lease = self.session.lease.acquire("bench", self.now)
+            self.lease = self.session.acquire_lease("bench", self.now)
         self.session.open_stream(self.stream, self.lease, self.now)
         assert self.stream.end is None
 

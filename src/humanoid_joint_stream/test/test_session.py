@@ -113,6 +113,21 @@ def test_a_lease_that_is_not_kept_stops_the_robot() -> None:
     assert bench.session.activation == 0
 
 
+def test_a_new_lease_ends_the_stream_of_one_that_ran_out() -> None:
+    """Before the server looks: else the old stream would command in the new activation."""
+    bench = Bench().following()
+    bench.send(update(bench.now))
+    bench.tick()
+    bench.now += TIMEOUT + 1
+    assert bench.session.acquire_lease("second", bench.now)
+    bench.ends_with(Status.NO_LEASE, "the lease of bench was not kept")
+    assert bench.session.activation == 0
+    bench.session.begin_activation(bench.now)
+    bench.send(later(bench.now, position=[0.5] * COUNT))
+    bench.tick()
+    assert bench.execution is Execution.FALLBACK
+
+
 def test_an_empty_lease_is_nobodys() -> None:
     bench = Bench()
     assert not bench.session.has_lease("", bench.now)

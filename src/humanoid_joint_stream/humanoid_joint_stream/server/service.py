@@ -126,7 +126,7 @@ class JointStreamService:
     async def _acquire_lease(self, request: Any, context: grpc.aio.ServicerContext) -> Any:
         session = (await self._needed(context)).session
         with session.lock:
-            token = session.lease.acquire(request.owner[:200], self._clock())
+            token = session.acquire_lease(request.owner[:200], self._clock())
             status = Status.OK if token else Status.LEASE_TAKEN
             return pb.Lease(status=status, token=token, owner=session.lease.owner)
 

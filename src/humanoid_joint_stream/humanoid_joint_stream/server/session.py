@@ -81,6 +81,15 @@ class Session:
 
     # Lease and activation.
 
+    def acquire_lease(self, owner: str, now: int) -> str:
+        """Return the token of a new lease; empty if another one is in force.
+
+        The stream of a lease that has run out ends first.
+        """
+        with self.lock:
+            self._end_lease_that_ran_out(now)
+            return self.lease.acquire(owner, now)
+
     def has_lease(self, token: str, now: int) -> bool:
         """Return whether `token` is that of the lease in force, which goes on then."""
         with self.lock:
@@ -195,16 +204,19 @@ class Session:
             if situation.has_fallen and not self.situation.has_fallen:
                 self._fallen_at = now
             self.situation = situation
-            if self.lease.owner and not self.lease.is_in_force(now):
-                owner = self.lease.owner
-                self.lease.end()
-                self.stop(Status.NO_LEASE, f"the lease of {owner} was not kept")
+            self._end_lease_that_ran_out(now)
             self._look_at_activation(now)
             stream = self._stream
             if stream is None or self.activation or stream.has_been_active:
                 return
             if now - stream.opened > ACTIVATION_GRACE:
                 self.stop(Status.INACTIVE, "not activated in time")
+
+    def _end_lease_that_ran_out(self, now: int) -> None:
+        if self.lease.owner and not self.lease.is_in_force(now):
+            owner = self.lease.owner
+            self.lease.end()
+            self.stop(Status.NO_LEASE, f"the lease of {owner} was not kept")
 
     def _look_at_activation(self, now: int) -> None:
         """End the activation if the robot no longer follows."""
