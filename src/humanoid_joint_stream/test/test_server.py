@@ -6,7 +6,7 @@ import asyncio
 import random
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -28,6 +28,7 @@ from humanoid_joint_client import (
     StreamFaultError,
     UnavailableError,
 )
+from humanoid_joint_client import joint_stream_pb2 as pb
 from humanoid_joint_client.rpc import methods
 from humanoid_joint_stream.facts import SECOND
 from humanoid_joint_stream.server.event_loop import LoopThread
@@ -47,6 +48,7 @@ class Link(RobotLink):
     def __init__(self, bench: Bench) -> None:
         self.bench = bench
         self.refusal = ""
+        self.waits = False  # a switch to REMOTE is on its way until the test enters it
         self.requests: list[Mode] = []
 
     @property
@@ -60,7 +62,7 @@ class Link(RobotLink):
         elif self.refusal:
             codes = ("REJECTED_START_REMOTE",)
             self.bench.situation = Situation(Mode.DAMPING, self.refusal, codes)
-        else:
+        elif not self.waits:
             self.bench.enter()
 
     def clear_fault(self) -> str:
@@ -100,6 +102,13 @@ class Served:
             await asyncio.sleep(0)
         for _ in range(10):
             await asyncio.sleep(0)
+
+
+def until(happens: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 10.0
+    while not happens():
+        assert time.monotonic() < deadline, "it does not happen"
+        time.sleep(0.001)
 
 
 @pytest.fixture
@@ -219,6 +228,47 @@ def test_control_goes_from_standby_to_remote_and_ends_in_damping(
     served.link.refusal = "not finished"
     with pytest.raises(NotReadyError, match="not finished"), client.control():
         raise AssertionError
+
+
+def cancelled(served: Served, activation: grpc.Future) -> None:
+    activation.cancel()
+
+
+def too_late(served: Served, activation: grpc.Future) -> None:
+    served.bench.now += 3 * SECOND
+
+
+def without_lease(served: Served, activation: grpc.Future) -> None:
+    served.bench.session.lease.end()
+    served.bench.enter()
+
+
+@pytest.mark.parametrize("event", [cancelled, too_late, without_lease])
+def test_an_activation_that_nobody_uses_ends_in_damping(
+    served: Served, client: JointClient, event: Callable[[Served, grpc.Future], None]
+) -> None:
+    """The switch to REMOTE may be on its way: it is taken back."""
+    served.bench.leave(Situation(Mode.STANDBY))
+    served.link.waits = True
+    lease = served.bench.session.acquire_lease("bench", served.bench.now)
+    activation = client._calls["Activate"].future(pb.ActivateRequest(lease=lease))
+    until(lambda: served.link.requests == [Mode.REMOTE])
+    event(served, activation)
+    until(lambda: served.link.requests == [Mode.REMOTE, Mode.DAMPING])
+    assert not served.bench.session.activation
+
+
+def test_a_deactivation_takes_back_the_switch_of_an_activation_under_way(
+    served: Served, client: JointClient
+) -> None:
+    served.bench.leave(Situation(Mode.STANDBY))
+    served.link.waits = True
+    lease = served.bench.session.acquire_lease("bench", served.bench.now)
+    activation = client._calls["Activate"].future(pb.ActivateRequest(lease=lease))
+    until(lambda: served.link.requests == [Mode.REMOTE])
+    client.call("Deactivate", pb.LeaseToken(token=lease))
+    assert served.link.requests == [Mode.REMOTE, Mode.DAMPING]
+    assert activation.result(timeout=10.0).message == "the robot is in DAMPING"
 
 
 def test_an_activation_waits_for_the_first_statement(served: Served, client: JointClient) -> None:

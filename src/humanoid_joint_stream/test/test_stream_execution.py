@@ -13,6 +13,7 @@ from humanoid_control_common.robot.mit_interface import JointState, mit_torque
 from humanoid_joint_client.status import Execution, Status
 from humanoid_joint_stream.command.stream_execution import LATE, SERVER_SILENCE
 from humanoid_joint_stream.facts import SECOND
+from humanoid_joint_stream.server.lease import TIMEOUT
 from src.humanoid_joint_stream.test.joint_bench import (
     COUNT,
     DAMPING,
@@ -407,6 +408,27 @@ def test_a_stream_that_still_comes_does_not_survive_a_change_of_the_mode() -> No
     bench.server_lives = False
     bench.controller.on_activate(bench.state, bench.command, bench.now / SECOND)
     bench.send(later(bench.now))
+    bench.tick()
+    assert bench.execution is Execution.HOLDING
+
+
+def test_an_activation_that_ends_before_its_first_command_leaves_no_stiff_robot() -> None:
+    """A client that dies between its activation and its first update: its lease ends."""
+    bench = Bench()
+    bench.lease = bench.session.acquire_lease("bench", bench.now)
+    bench.session.begin_activation(bench.now)
+    bench.tick()
+    assert bench.execution is Execution.HOLDING
+    bench.lease = ""
+    bench.ticks(TIMEOUT + PERIOD)
+    assert bench.is_damped()
+
+
+def test_an_activation_of_an_earlier_entry_does_not_end_the_pose_of_this_one() -> None:
+    bench = Bench().following()
+    bench.leave(bench.situation)
+    bench.enter()
+    assert bench.session.activation == 0
     bench.tick()
     assert bench.execution is Execution.HOLDING
 

@@ -94,13 +94,13 @@ class StreamExecution:
     ) -> None:
         """Fill `command` for this tick, `period` [s] after the last; `newest` has its number."""
         late = period * self._facts.update_rate
+        self._serve(orders, state)
         self._report = self._report._replace(
             time=now,
             activation=orders.activation,
             position_clipped=0,
             load_clipped=0,
         )
-        self._serve(orders, state)
         if newest is not None and newest[0] != self._seen:
             self._seen = newest[0]
             self._take(newest[1], now)
@@ -117,8 +117,11 @@ class StreamExecution:
             self._report = report._replace(execution=Execution.FALLBACK)
             self._held[:] = state.position
         sent = self._sent
-        if sent is not None and orders.activation != sent.activation:
-            self._fall_back(state)  # the server has stopped it
+        stopped = sent is not None and orders.activation != sent.activation
+        # A client may end before its first command. One of an earlier entry has ended already.
+        waiting = report.execution == Execution.HOLDING and report.activation > report.ended
+        if stopped or (waiting and not orders.activation):
+            self._fall_back(state)
 
     def _take(self, sent: SentCommand, now: int) -> None:
         """Execute a new command from now on, if its activation is in force."""

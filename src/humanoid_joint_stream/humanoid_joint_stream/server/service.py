@@ -166,17 +166,33 @@ class JointStreamService:
         if before.mode is not Mode.STANDBY:
             return Status.NOT_READY, f"requires a finished STANDBY (currently {before.name})"
         link.request(Mode.REMOTE)
+        return await self._switched(robot, lease, before)
+
+    async def _switched(self, robot: Robot, lease: str, before: Situation) -> tuple[Status, str]:
+        """Wait for REMOTE, which was requested. Return what hinders it.
+
+        Without a client that has it then, also if the call is cancelled, request DAMPING.
+        """
+        session, link = robot.session, robot.link
         deadline = self._clock() + round(SWITCHING * SECOND)
-        while self._clock() < deadline:
-            now = link.situation
-            if now.mode is Mode.REMOTE and session.is_in_charge(self._clock()):
-                # The lease may have ended meanwhile.
-                kept = session.has_lease(lease, self._clock())
-                return (Status.OK, "") if kept else (Status.NO_LEASE, "it has ended meanwhile")
-            answered = now != before and now.codes[:1] == _REFUSED
-            if answered or now.mode not in (Mode.STANDBY, Mode.REMOTE):
-                break
-            await asyncio.sleep(LOOK)
+        unattended = True
+        try:
+            while self._clock() < deadline:
+                now = link.situation
+                if now.mode is Mode.REMOTE and session.is_in_charge(self._clock()):
+                    # The lease may have ended meanwhile.
+                    if not session.has_lease(lease, self._clock()):
+                        return Status.NO_LEASE, "it has ended meanwhile"
+                    unattended = False
+                    return Status.OK, ""
+                answered = now != before and now.codes[:1] == _REFUSED
+                if answered or now.mode not in (Mode.STANDBY, Mode.REMOTE):
+                    unattended = False
+                    break
+                await asyncio.sleep(LOOK)
+        finally:
+            if unattended:
+                link.request(Mode.DAMPING)  # takes back a switch that is on its way
         now = link.situation
         return Status.NOT_READY, now.reason or f"the robot is in {now.name}"
 
@@ -193,7 +209,8 @@ class JointStreamService:
         if not session.has_lease(request.token, self._clock()):
             return pb.Reply(status=Status.NO_LEASE)
         session.stop(Status.INACTIVE, "deactivated")
-        if session.is_in_charge(self._clock()):
+        # An activation that is under way may have requested REMOTE.
+        if session.is_in_charge(self._clock()) or self._activating.locked():
             robot.link.request(Mode.DAMPING)
         return pb.Reply(status=Status.OK)
 
