@@ -12,11 +12,12 @@ from humanoid_control_common.rules.modes import Mode
 from humanoid_controller_manager.controller import RobotFacts
 from humanoid_joint_client import joint_stream_pb2 as pb
 from humanoid_joint_client.status import Execution, Status
+from humanoid_joint_stream.command.update import UpdateCheck
 from humanoid_joint_stream.controller import JointStreamController, JointStreamParameters
 from humanoid_joint_stream.facts import SECOND
 from humanoid_joint_stream.server.command_stream import CommandStream, End
 from humanoid_joint_stream.server.session import Session, Situation
-from humanoid_joint_stream.shared.records import Report
+from humanoid_joint_stream.shared.records import Report, SentCommand
 from humanoid_joint_stream.shared.stream_file import StreamFile
 
 JOINTS: Final = ("shoulder", "elbow", "wrist")
@@ -100,6 +101,13 @@ class Bench:
     def send(self, message: Any) -> None:
         assert self.stream is not None
         self.session.receive(self.stream, message, self.now)
+
+    def overtake(self, message: Any) -> None:
+        """Leave the command of `message` for the next tick, whatever the server knows by now."""
+        found = UpdateCheck(self.file.facts).check(message, self.now)
+        activation = self.session.latest_activation
+        sent = SentCommand(activation, found.key, found.velocity_limit, found.command)
+        self.file.commands.write(sent.to_bytes())
 
     def tick(self, period: int = PERIOD) -> JointCommand:
         """The server looks, the robot ticks."""

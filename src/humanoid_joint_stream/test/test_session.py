@@ -173,6 +173,18 @@ def test_the_end_has_the_reason_of_the_switch_also_if_its_statement_comes_later(
     bench.ends_with(Status.INACTIVE, "the robot is in DAMPING: motor: too hot")
 
 
+def test_what_has_ended_is_noticed_with_the_next_update() -> None:
+    """Also if nothing else looks at the robot."""
+    bench = Bench().following()
+    bench.send(update(bench.now))
+    bench.server_lives = False
+    bench.ticks(50 * MS)
+    bench.send(later(bench.now))
+    bench.ends_with(Status.EXPIRED, "over before another one came")
+    assert bench.stream is not None
+    assert bench.stream.counters.received == 1
+
+
 def test_a_switch_without_a_statement_ends_the_stream_soon() -> None:
     bench = Bench().following()
     bench.send(update(bench.now))

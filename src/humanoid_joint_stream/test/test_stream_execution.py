@@ -109,7 +109,7 @@ def test_after_expiry_commands_of_the_same_activation_are_not_followed() -> None
     bench = Bench().following()
     bench.send(update(bench.now, end_time=bench.now + 20 * MS))
     bench.ticks(20 * MS)
-    bench.send(later(bench.now))  # the server has not noticed yet
+    bench.overtake(update(bench.now))  # the server has not noticed yet
     bench.tick()
     assert bench.is_damped()
 
@@ -407,7 +407,7 @@ def test_a_stream_that_still_comes_does_not_survive_a_change_of_the_mode() -> No
     bench.leave(bench.situation)  # and back, before the server notices
     bench.server_lives = False
     bench.controller.on_activate(bench.state, bench.command, bench.now / SECOND)
-    bench.send(later(bench.now))
+    bench.overtake(update(bench.now))
     bench.tick()
     assert bench.execution is Execution.HOLDING
 

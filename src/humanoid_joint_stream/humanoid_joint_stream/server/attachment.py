@@ -78,10 +78,13 @@ class Attachment:
 
     def _attach(self, record: RecordFile) -> None:
         file, descriptor = attach(path_of(self._namespace))
-        if file.facts.pid != record.facts.pid or not file.writer_lives():
+        try:
+            if file.facts.pid != record.facts.pid or not file.writer_lives():
+                raise FileNotFoundError  # of an earlier process
+            status = os.fstat(descriptor)
+        except OSError:
             release(descriptor)
-            raise FileNotFoundError  # of an earlier process
-        status = os.fstat(descriptor)
+            raise
         self._place, self._descriptor = (status.st_dev, status.st_ino), descriptor
         session = Session(file, self._clock())
         states = StateHub(RobotStates(record, session).fresh, record.facts.wall_period)
@@ -90,21 +93,24 @@ class Attachment:
         logger.info("joint stream of %d joints", len(file.facts.joints))
 
     def _still(self, robot: Robot) -> bool:
-        if not robot.session.file.writer_lives():
-            return False
         try:
+            if not robot.session.file.writer_lives():
+                return False
             status = path_of(self._namespace).stat()
-        except OSError:
+        except FileNotFoundError:
             return False
+        except OSError:
+            return True  # it cannot be told now, such as while no descriptor is free
         return (status.st_dev, status.st_ino) == self._place
 
     def _record(self) -> RecordFile | None:
         """Return the tick records of the control process, if it runs."""
-        for path in reversed(self._records.files(self._namespace)):
-            with suppress(OSError, RobotError):
-                record = self._records.attach(Path(path))
-                if record.writer_lives():
-                    return record
+        with suppress(OSError):  # of the search: the next look searches again
+            for path in reversed(self._records.files(self._namespace)):
+                with suppress(OSError, RobotError):
+                    record = self._records.attach(Path(path))
+                    if record.writer_lives():
+                        return record
         return None
 
     def _have_it_loaded(self) -> None:

@@ -141,6 +141,7 @@ class Watch:
     def __init__(self, attachment: Attachment, link: RobotLink, clock: Callable[[], int]) -> None:
         self._attachment, self._link, self._clock = attachment, link, clock
         self._stop = threading.Event()
+        self._problems: set[str] = set()  # each is logged once
         self._thread = threading.Thread(target=self._run, name="watch", daemon=True)
         self._thread.start()
 
@@ -153,12 +154,25 @@ class Watch:
     def _run(self) -> None:
         looks = 0
         while not self._stop.wait(HEARTBEAT):
-            robot = self._attachment.robot
-            if robot is not None:
-                robot.session.look(self._link.situation, self._clock())
+            self._attempt(self._look_at_session)
             if looks % ATTACH == 0:
-                self._attachment.look()
+                self._attempt(self._attachment.look)
             looks += 1
+
+    def _look_at_session(self) -> None:
+        robot = self._attachment.robot
+        if robot is not None:
+            robot.session.look(self._link.situation, self._clock())
+
+    def _attempt(self, look: Callable[[], None]) -> None:
+        """Call `look`; log each error once."""
+        try:
+            look()
+        except Exception as error:  # later looks are what ends a lease that is not kept
+            text = f"{type(error).__name__}: {error}"
+            if text not in self._problems:
+                self._problems.add(text)
+                logger.exception("a look at the robot failed")
 
 
 def run(arguments: Sequence[str], stop: threading.Event) -> int:

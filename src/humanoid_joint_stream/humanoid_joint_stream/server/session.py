@@ -160,6 +160,7 @@ class Session:
     def receive(self, stream: CommandStream, update: Any, now: int) -> None:
         """Take an update: leave its command for the robot's next tick, or end the stream."""
         with self.lock:
+            self._look_at_activation(now)  # what has ended does so also while nothing looks
             if stream is not self._stream:
                 return
             self.file.words[Word.HEARTBEAT] = now  # a server that takes updates lives

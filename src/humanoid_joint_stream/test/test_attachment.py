@@ -1,0 +1,101 @@
+"""The server's way to the control process, and the thread that looks at it, in want of means."""
+
+from __future__ import annotations
+
+import errno
+import logging
+import os
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from humanoid_control_common.tick_records.record_file import RecordStore, create
+from humanoid_joint_stream.server import attachment as module
+from humanoid_joint_stream.server.attachment import Attachment
+from humanoid_joint_stream.server.node import Watch
+from humanoid_joint_stream.shared import stream_file
+from humanoid_joint_stream.shared.stream_file import StreamFile
+from src.humanoid_joint_stream.test.joint_bench import Bench
+from src.humanoid_joint_stream.test.test_robot_states import FACTS
+from src.humanoid_joint_stream.test.test_server import Link
+
+
+def no_descriptor(*_: Any) -> Any:
+    raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+
+@pytest.fixture
+def attachment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Attachment]:
+    """Of a control process that runs: this one."""
+    bench = Bench()
+    path = tmp_path / "a.stream"
+    stream_file.create(path, bench.file.facts)
+    create(FACTS, tmp_path)
+    monkeypatch.setattr(module, "path_of", lambda namespace: path)
+    records = RecordStore(tmp_path)
+    it = Attachment(Link(bench), lambda: bench.now, None, records=records)
+    yield it
+    it.leave("the test ends")
+
+
+def test_a_robot_stays_while_nothing_can_be_told_of_its_process(
+    attachment: Attachment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    attachment.look()
+    robot = attachment.robot
+    assert robot is not None
+    for kind, name in ((StreamFile, "writer_lives"), (Path, "stat")):
+        with monkeypatch.context() as without:
+            without.setattr(kind, name, no_descriptor)
+            attachment.look()
+        assert attachment.robot is robot
+
+
+def test_a_process_that_has_ended_is_left(
+    attachment: Attachment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    attachment.look()
+    monkeypatch.setattr(StreamFile, "writer_lives", lambda file: False)
+    attachment.look()
+    assert attachment.robot is None
+
+
+def test_a_robot_is_found_once_there_are_descriptors_again(
+    attachment: Attachment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No look that fails keeps the lock of the file."""
+    for kind, name in ((RecordStore, "files"), (StreamFile, "writer_lives")):
+        with monkeypatch.context() as without:
+            without.setattr(kind, name, no_descriptor)
+            attachment.look()
+        assert attachment.robot is None
+    attachment.look()
+    assert attachment.robot is not None
+
+
+def test_the_watch_goes_on_after_an_error_and_tells_it_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    bench, again = Bench(), threading.Event()
+
+    class Failing(Attachment):
+        looks = 0
+
+        def look(self) -> None:
+            self.looks += 1
+            if self.looks == 3:
+                again.set()
+            no_descriptor()
+
+    link = Link(bench)
+    watch = Watch(Failing(link, lambda: bench.now, None), link, lambda: bench.now)
+    try:
+        assert again.wait(10.0)
+    finally:
+        watch.stop()
+    (record,) = (it for it in caplog.records if it.levelno == logging.ERROR)
+    assert record.exc_text is not None
+    assert "Too many open files" in record.exc_text
