@@ -163,11 +163,13 @@ class JointClient:
         The robot must be in a finished STANDBY, or in REMOTE. At the end it goes to DAMPING.
         `owner`: shown to other clients; default: host and process.
         """
+        config = self.config
         name = owner or f"{socket.gethostname()}:{os.getpid()}"
         lease = self.call("AcquireLease", pb.LeaseRequest(owner=name))
         raise_unless_ok(lease.status, f"{lease.owner} has it" if lease.owner else "")
-        control = Control(self, lease.token, self._latency)
+        control = Control(self, lease.token, config, self._latency)
         try:
+            control.begin()
             control.activate()
             yield control
         finally:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import warnings
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Any, Final
 
 import grpc
@@ -26,6 +26,7 @@ from humanoid_joint_client.status import Status
 
 if TYPE_CHECKING:
     from humanoid_joint_client.client import JointClient
+    from humanoid_joint_client.config import RobotConfig
 
 Values = Sequence[float] | NDArray[np.float64]
 REFRESH: Final = 4  # times in the lease's timeout that it is kept, and the clock synchronized
@@ -36,16 +37,20 @@ ACTIVATION: Final = 10.0  # [s] it may take
 class Control:
     """The right to command the robot, made by `JointClient.control`."""
 
-    def __init__(self, client: JointClient, lease: str, latency: LatencyTracker) -> None:
+    def __init__(
+        self, client: JointClient, lease: str, config: RobotConfig, latency: LatencyTracker
+    ) -> None:
         self.lease = lease
-        self._client, self._latency = client, latency
-        self._config = client.config
+        self._client, self._config, self._latency = client, config, latency
         self._outgoing = Outgoing()
         self._ended = threading.Event()
         self._stream: Any = None
         self._key = 0
         self._lost: JointStreamError | None = None  # why the lease could not be kept
-        client.synchronize(lease)
+
+    def begin(self) -> None:
+        """Synchronize the clock; keep the lease, and the clock synchronized, until `end`."""
+        self._client.synchronize(self.lease)
         threading.Thread(target=self._keep, name="lease", daemon=True).start()
 
     def activate(self) -> int:
@@ -123,13 +128,12 @@ class Control:
         self._outgoing.put(update)
 
     def end(self) -> None:
-        """Have the robot stop following and go to DAMPING; return the lease. Never raises."""
+        """Have the robot stop following and go to DAMPING; return the lease. Raises no error."""
         self._ended.set()
-        self._end_stream()
-        token = pb.LeaseToken(token=self.lease)
-        for name in ("Deactivate", "ReturnLease"):
-            with suppress(NoAnswerError):
-                self._client.call(name, token)
+        with ExitStack() as last:  # each of them, also if Ctrl-C interrupts the one before
+            last.callback(self._tell, "ReturnLease")
+            last.callback(self._tell, "Deactivate")
+            self._end_stream()
 
     def finish(self) -> Any:
         """End the stream; return the message StreamEnd. Raises its error."""
@@ -141,14 +145,20 @@ class Control:
 
     # Inside.
 
+    def _tell(self, call: str) -> None:
+        with suppress(JointStreamError):
+            self._client.call(call, pb.LeaseToken(token=self.lease))
+
     def _end_stream(self) -> None:
         stream, self._stream = self._stream, None
         if stream is None:
             return
         self._outgoing.close()
-        with suppress(grpc.RpcError, grpc.FutureTimeoutError):
-            stream.result(timeout=1.0)
-        stream.cancel()
+        try:
+            with suppress(grpc.RpcError, grpc.FutureTimeoutError, grpc.FutureCancelledError):
+                stream.result(timeout=1.0)
+        finally:
+            stream.cancel()
 
     def _raise_if_ended(self) -> None:
         if self._lost is not None:

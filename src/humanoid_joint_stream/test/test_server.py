@@ -37,7 +37,7 @@ from humanoid_joint_stream.server.service import JointStreamService, Robot
 from humanoid_joint_stream.server.session import Situation
 from humanoid_joint_stream.server.state_hub import KEPT, Numbered, Reader, StateHub
 from humanoid_joint_stream.server.transport import local_server, network_server
-from src.humanoid_joint_stream.test.joint_bench import JOINTS, Bench, update
+from src.humanoid_joint_stream.test.joint_bench import COUNT, JOINTS, Bench, update
 
 TOKEN = "a token of the test's"
 
@@ -296,6 +296,38 @@ def test_without_a_control_process_everything_is_unavailable(
     with pytest.raises(UnavailableError):
         next(client.states())
     client.synchronize()
+
+
+def test_the_end_of_the_block_hides_no_error(served: Served, client: JointClient) -> None:
+    """The robot has gone meanwhile."""
+    with pytest.raises(KeyboardInterrupt), client.control() as control:
+        control.send([0.0] * COUNT)
+        served.robot = None
+        raise KeyboardInterrupt
+
+
+def test_an_end_that_is_interrupted_stops_the_robot_and_returns_the_lease(
+    served: Served, client: JointClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted() -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt), client.control() as control:
+        monkeypatch.setattr(control, "_end_stream", interrupted)
+    assert served.link.requests == [Mode.DAMPING]
+    assert not served.bench.session.lease.owner
+
+
+def test_a_control_that_fails_to_begin_returns_its_lease(
+    served: Served, client: JointClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(lease: str) -> None:
+        raise NoAnswerError("SyncTime")
+
+    monkeypatch.setattr(client, "synchronize", fails)
+    with pytest.raises(NoAnswerError, match="SyncTime"), client.control():
+        raise AssertionError
+    assert not served.bench.session.lease.owner
 
 
 def test_a_slow_reader_gets_the_newest_state_and_the_fast_one_all(served: Served) -> None:
