@@ -173,6 +173,22 @@ def test_the_end_has_the_reason_of_the_switch_also_if_its_statement_comes_later(
     bench.ends_with(Status.INACTIVE, "the robot is in DAMPING: motor: too hot")
 
 
+def test_a_cleared_fault_does_not_end_the_activation_that_follows_at_once() -> None:
+    bench = Bench().following()
+    bench.send(update(bench.now, velocity_safety_limit=0.5))
+    bench.state.velocity[0] = 1.0
+    bench.tick()
+    bench.look()
+    bench.state.velocity[0] = 0.0
+    (fault,) = bench.session.standing_faults()
+    bench.session.clear_own_fault(fault)
+    bench.following()
+    bench.look()
+    bench.send(update(bench.now))
+    bench.tick()
+    assert bench.execution is Execution.FOLLOWING
+
+
 def test_what_has_ended_is_noticed_with_the_next_update() -> None:
     """Also if nothing else looks at the robot."""
     bench = Bench().following()

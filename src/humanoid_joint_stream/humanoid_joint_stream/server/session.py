@@ -224,7 +224,11 @@ class Session:
         if not self.activation:
             return
         report = self.file.report()
-        if report.ended >= self.activation or report.execution == Execution.FAULT:
+        # Until the next tick the report has also a fault that is cleared.
+        stands = (
+            report.execution == Execution.FAULT and report.fault > self.file.words[Word.CLEARED]
+        )
+        if report.ended >= self.activation or stands:
             status, message = _ENDINGS[Ended(report.why_ended)] if report.why_ended else _LEFT
             self.stop(status, self._explained(report, message))
         elif not _in_charge(report, now):  # the same report: the reason is of one moment
