@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from humanoid_control_common.rules.modes import Mode
 from humanoid_control_common.rules.reason_codes import FELL_TO_SAFETY
 from humanoid_joint_client.status import Execution, Status
@@ -159,11 +161,17 @@ def test_a_fall_ends_the_stream_and_is_a_fault() -> None:
     assert bench.session.standing_faults() == []
 
 
-def test_the_end_has_the_reason_of_the_switch_also_if_its_statement_comes_later() -> None:
+@pytest.mark.parametrize("held_up", [0, 2 * STATEMENT])
+def test_the_end_has_the_reason_of_the_switch_also_if_its_statement_comes_later(
+    held_up: int,
+) -> None:
+    """Also if the loop was held up before the switch."""
     bench = Bench().following()
     bench.send(update(bench.now))
     bench.tick()
+    bench.now += held_up
     bench.leave(Situation(Mode.REMOTE))
+    bench.look()
     bench.now += STATEMENT - 1
     bench.look()
     assert bench.stream is not None
@@ -202,13 +210,20 @@ def test_what_has_ended_is_noticed_with_the_next_update() -> None:
 
 
 def test_a_switch_without_a_statement_ends_the_stream_soon() -> None:
-    bench = Bench().following()
-    bench.send(update(bench.now))
-    bench.tick()
-    bench.leave(Situation(Mode.REMOTE))
-    bench.now += STATEMENT
-    bench.look()
-    bench.ends_with(Status.INACTIVE, "the robot is in REMOTE")
+    """In each activation."""
+    bench = Bench()
+    for _ in range(2):
+        bench.enter()
+        bench.following()
+        bench.send(update(bench.now))
+        bench.tick()
+        bench.leave(Situation(Mode.REMOTE))
+        bench.look()
+        assert bench.stream is not None
+        assert bench.stream.end is None
+        bench.now += STATEMENT
+        bench.look()
+        bench.ends_with(Status.INACTIVE, "the robot is in REMOTE")
 
 
 def test_a_loop_that_stands_still_ends_the_stream() -> None:

@@ -74,6 +74,7 @@ class Session:
         self.last_error = ""  # why the latest activation has ended; empty: in order, or not yet
         self.situation = Situation()
         self._fallen_at = 0
+        self._left_at = 0  # [ns] the robot was first seen to have left this activation; 0: not yet
         self._stream: CommandStream | None = None
         self._latest_stream: CommandStream | None = None
         file.words[Word.ACTIVATION] = 0
@@ -124,6 +125,7 @@ class Session:
         with self.lock:
             self.activation = self.latest_activation = max(now, self.latest_activation + 1)
             self.last_error = ""
+            self._left_at = 0
             self.file.words[Word.HEARTBEAT] = now
             self.file.words[Word.ACTIVATION] = self.activation
             if self._stream is not None:
@@ -232,9 +234,11 @@ class Session:
             status, message = _ENDINGS[Ended(report.why_ended)] if report.why_ended else _LEFT
             self.stop(status, self._explained(report, message))
         elif not _in_charge(report, now):  # the same report: the reason is of one moment
-            has_left = report.execution == Execution.INACTIVE
-            if has_left and self.situation.mode is Mode.REMOTE and now - report.time < STATEMENT:
-                return  # the statement of the next mode, with its reason, is on its way
+            if report.execution == Execution.INACTIVE and self.situation.mode is Mode.REMOTE:
+                # Not since the latest tick: the loop may have been held up before.
+                self._left_at = self._left_at or now
+                if now - self._left_at < STATEMENT:
+                    return  # the statement of the next mode, with its reason, is on its way
             reason, mode = self.situation.reason, self.situation.name
             text = f"the robot is in {mode}{f': {reason}' if reason else ''}"
             if report.execution not in (Execution.UNKNOWN, Execution.INACTIVE):
