@@ -1,11 +1,9 @@
-"""The server's way to the control process, and the thread that looks at it, in want of means."""
+"""The server's way to the control process, also while no descriptor is free."""
 
 from __future__ import annotations
 
 import errno
-import logging
 import os
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,7 +13,6 @@ import pytest
 from humanoid_control_common.tick_records.record_file import RecordStore, create
 from humanoid_joint_stream.server import attachment as module
 from humanoid_joint_stream.server.attachment import Attachment
-from humanoid_joint_stream.server.node import Watch
 from humanoid_joint_stream.shared import stream_file
 from humanoid_joint_stream.shared.stream_file import StreamFile
 from src.humanoid_joint_stream.test.joint_bench import Bench
@@ -74,28 +71,3 @@ def test_a_robot_is_found_once_there_are_descriptors_again(
         assert attachment.robot is None
     attachment.look()
     assert attachment.robot is not None
-
-
-def test_the_watch_goes_on_after_an_error_and_tells_it_once(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    bench, again = Bench(), threading.Event()
-
-    class Failing(Attachment):
-        looks = 0
-
-        def look(self) -> None:
-            self.looks += 1
-            if self.looks == 3:
-                again.set()
-            no_descriptor()
-
-    link = Link(bench)
-    watch = Watch(Failing(link, lambda: bench.now, None), link, lambda: bench.now)
-    try:
-        assert again.wait(10.0)
-    finally:
-        watch.stop()
-    (record,) = (it for it in caplog.records if it.levelno == logging.ERROR)
-    assert record.exc_text is not None
-    assert "Too many open files" in record.exc_text

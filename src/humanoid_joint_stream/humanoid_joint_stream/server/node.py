@@ -126,13 +126,24 @@ class RosRobotLink(RobotLink):
             logger.error("the controller of the joint stream: %s", answer.message)
 
     def _on_statement(self, message: ControlMode) -> None:
-        if message.controller_name:
-            self._situation = Situation(
-                Mode(message.mode),
-                message.status_message,
-                tuple(message.reason_codes),
-                message.switch_number,
-            )
+        found = situation_of(message)
+        if found is not None:
+            self._situation = found
+
+
+def situation_of(message: ControlMode) -> Situation | None:
+    """Return what a message of the topic `control_mode` states.
+
+    None: it is a request, or its mode is unknown here.
+    """
+    if not message.controller_name or message.mode not in frozenset(Mode):
+        return None
+    return Situation(
+        Mode(message.mode),
+        message.status_message,
+        tuple(message.reason_codes),
+        message.switch_number,
+    )
 
 
 class Watch:

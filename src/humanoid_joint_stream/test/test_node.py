@@ -1,0 +1,48 @@
+"""The server's node: the statements of the mode manager, and the thread that looks at the robot."""
+
+from __future__ import annotations
+
+import logging
+import threading
+
+import pytest
+from humanoid_control_msgs.msg import ControlMode
+
+from humanoid_control_common.rules.modes import Mode
+from humanoid_joint_stream.server.attachment import Attachment
+from humanoid_joint_stream.server.node import Watch, situation_of
+from humanoid_joint_stream.server.session import Situation
+from src.humanoid_joint_stream.test.joint_bench import Bench
+from src.humanoid_joint_stream.test.test_server import Link
+
+
+def test_a_statement_is_what_names_a_controller_and_a_known_mode() -> None:
+    stated = ControlMode(mode=1, controller_name="damping", status_message="why", switch_number=3)
+    assert situation_of(stated) == Situation(Mode.DAMPING, "why", (), 3)
+    assert situation_of(ControlMode(mode=1)) is None, "a request"
+    assert situation_of(ControlMode(mode=77, controller_name="damping")) is None
+
+
+def test_the_watch_goes_on_after_an_error_and_tells_it_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    bench, again = Bench(), threading.Event()
+
+    class Failing(Attachment):
+        looks = 0
+
+        def look(self) -> None:
+            self.looks += 1
+            if self.looks == 3:
+                again.set()
+            raise OSError("no descriptor is free")
+
+    link = Link(bench)
+    watch = Watch(Failing(link, lambda: bench.now, None), link, lambda: bench.now)
+    try:
+        assert again.wait(10.0)
+    finally:
+        watch.stop()
+    (record,) = (it for it in caplog.records if it.levelno == logging.ERROR)
+    assert record.exc_text is not None
+    assert "no descriptor is free" in record.exc_text
