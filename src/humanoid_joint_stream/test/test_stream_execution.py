@@ -273,6 +273,20 @@ def test_the_floor_is_active_before_the_first_command() -> None:
     assert bench.execution is Execution.FAULT
 
 
+@pytest.mark.parametrize(
+    ("fallback", "expected"), [("damp", Execution.FALLBACK), ("hold", Execution.FAULT)]
+)
+def test_the_floor_is_active_in_a_stiff_fallback(fallback: str, expected: Execution) -> None:
+    """A damped robot may move."""
+    bench = Bench(fallback=fallback, velocity_safety_floor=0.5).following()
+    bench.send(update(bench.now))
+    bench.ticks(100 * MS)
+    bench.state.velocity[2] = 0.6
+    bench.tick()
+    assert bench.execution is expected
+    assert bench.is_damped()
+
+
 def test_a_joint_without_measurement_is_not_fast_and_hides_none() -> None:
     bench = Bench().following()
     bench.state.velocity[:] = np.nan, 2.0, np.nan

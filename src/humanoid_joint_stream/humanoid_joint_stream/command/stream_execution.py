@@ -156,7 +156,8 @@ class StreamExecution:
 
     def _judge_velocity(self, state: JointState, now: int) -> None:
         report, sent = self._report, self._sent
-        if report.execution not in (Execution.FOLLOWING, Execution.HOLDING):
+        stiff = report.execution in (Execution.FOLLOWING, Execution.HOLDING)
+        if not (stiff or self._holds_on()):
             return
         limit = self._facts.velocity_floor or np.inf
         if sent is not None:
@@ -180,6 +181,10 @@ class StreamExecution:
             fault_limit=float(limit),
         )
 
+    def _holds_on(self) -> bool:
+        """Return whether the robot is in the stiff fallback."""
+        return self._report.execution == Execution.FALLBACK and self._facts.fallback == "hold"
+
     def _fall_back(self, state: JointState) -> None:
         self._sent = None
         self._held[:] = state.position
@@ -191,8 +196,7 @@ class StreamExecution:
             self._follow(state, command, now)
             return
         command.array.fill(0.0)
-        holds = execution == Execution.FALLBACK and self._facts.fallback == "hold"
-        if execution == Execution.HOLDING or holds:
+        if execution == Execution.HOLDING or self._holds_on():
             command.position[:] = self._held
             command.array[3:] = self._gains
         else:
