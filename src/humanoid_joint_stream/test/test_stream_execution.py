@@ -10,10 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from humanoid_control_common.robot.mit_interface import JointState, mit_torque
+from humanoid_control_common.rules.modes import Mode
 from humanoid_joint_client.status import Execution, Status
 from humanoid_joint_stream.command.stream_execution import LATE, SERVER_SILENCE
 from humanoid_joint_stream.facts import SECOND
 from humanoid_joint_stream.server.lease import TIMEOUT
+from humanoid_joint_stream.server.session import Situation
 from src.humanoid_joint_stream.test.joint_bench import (
     COUNT,
     DAMPING,
@@ -248,6 +250,17 @@ def test_a_joint_above_the_velocity_limit_is_a_fault_in_the_same_tick() -> None:
     bench.send(update(bench.now))
     bench.tick()
     assert bench.execution is Execution.FOLLOWING
+
+
+def test_a_fault_that_stands_is_the_same_after_another_mode() -> None:
+    bench = Bench().following()
+    bench.send(update(bench.now, velocity_safety_limit=0.5))
+    bench.state.velocity[1] = 1.0
+    bench.tick()
+    (fault,) = bench.session.standing_faults()
+    bench.leave(Situation(Mode.DAMPING))
+    bench.enter()
+    assert bench.session.standing_faults() == [fault]
 
 
 @pytest.mark.parametrize(

@@ -68,14 +68,16 @@ class StreamExecution:
         self._sent, self._seen = None, seen
         # What ended before ended for good: a stream that still comes does not set it in motion.
         before = self._report
-        ended = max(before.ended, orders.activation)
-        self._report = Report(
+        self._report = before._replace(
+            time=0,
             execution=Execution.HOLDING,
-            ended=ended,
+            ended=max(before.ended, orders.activation),
             activation=orders.activation,
-            applied_count=before.applied_count,
-            clipped_count=before.clipped_count,
-            fault=before.fault,
+            why_ended=Ended.NOT,
+            applied_key=0,
+            applied_time=0,
+            position_clipped=0,
+            load_clipped=0,
         )
 
     def leave(self) -> None:
