@@ -8,6 +8,7 @@ from humanoid_joint_client.latency import LatencyReport, Times
 from humanoid_joint_client.state import JointStates
 
 _WAITING: Final = 4096  # keys whose echo has not come
+_SKEW: Final = 20_000_000  # [ns] an echo may seem too early: clocks' offset, begin of its tick
 
 
 class LatencyTracker:
@@ -36,10 +37,10 @@ class LatencyTracker:
             if self._arrived is not None:
                 self._gap.add(state.arrived - self._arrived)
             self._arrived = state.arrived
-            sent = self._received.pop(state.received_key, None)
+            sent = _echoed(self._received, state.received_key, state.received)
             if sent is not None:
                 self._one_way.add(state.received - sent)
-            sent = self._applied.pop(state.applied_key, None)
+            sent = _echoed(self._applied, state.applied_key, state.applied)
             if sent is not None:
                 self._echo.add(state.arrived - sent)
 
@@ -54,3 +55,14 @@ class LatencyTracker:
             return LatencyReport(
                 self._one_way.quantiles(), self._echo.quantiles(), self._gap.quantiles()
             )
+
+
+def _echoed(waiting: OrderedDict[int, int], key: int, time: int) -> int | None:
+    """Return when the update `key`, which the robot had at `time`, was sent.
+
+    None: it does not wait, or the robot had the same key from an earlier client.
+    """
+    sent = waiting.get(key)
+    if sent is None or time < sent - _SKEW:
+        return None
+    return waiting.pop(key)
