@@ -72,6 +72,23 @@ def test_the_robot_stops_with_the_last_update_and_the_reason_may_follow() -> Non
     assert bench.session.last_error == "INACTIVE: the connection was lost"
 
 
+def test_an_activation_after_the_last_update_of_a_stream_outlives_it() -> None:
+    """A client that closes its stream, and activates again before the server has parted with it."""
+    bench = Bench().following()
+    bench.send(update(bench.now))
+    bench.tick()
+    former = bench.stream
+    assert former is not None
+    bench.session.halt(former)
+    bench.following()
+    bench.session.close_stream(former, Status.OK, "")
+    assert former.end is not None
+    assert former.end.status is Status.OK
+    bench.send(update(bench.now))
+    bench.tick()
+    assert bench.execution is Execution.FOLLOWING
+
+
 def test_there_is_one_stream_and_the_first_one_goes_on() -> None:
     """Case 29."""
     bench = Bench().following()

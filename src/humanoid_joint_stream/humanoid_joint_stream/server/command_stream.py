@@ -55,6 +55,7 @@ class CommandStream:
         self.applied_before = self.clipped_before = 0  # of the controller, when it was opened
         self.end: End | None = None
         self.has_begun = False  # its first update has come
+        self.has_no_more = False  # its last update has come; why may follow
         self._check = UpdateCheck(facts)
 
     def receive(self, update: Any, now: int) -> Checked | UpdateError:

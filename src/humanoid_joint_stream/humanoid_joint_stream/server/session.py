@@ -123,6 +123,10 @@ class Session:
     def begin_activation(self, now: int) -> int:
         """Put a new activation in force; return its number, which rises with time."""
         with self.lock:
+            if self._stream is not None and self._stream.has_no_more:
+                # Its end, which follows, is not that of the new activation.
+                self._stream.finish(Status.OK, "")
+                self._stream = None
             self.activation = self.latest_activation = max(now, self.latest_activation + 1)
             self.last_error = ""
             self._left_at = 0
@@ -177,6 +181,7 @@ class Session:
     def halt(self, stream: CommandStream) -> None:
         """Have the robot stop executing the commands of `stream`, whose end follows."""
         with self.lock:
+            stream.has_no_more = True
             if stream is self._stream:
                 self.file.words[Word.ACTIVATION] = 0
 
