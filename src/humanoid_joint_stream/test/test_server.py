@@ -271,6 +271,14 @@ def test_a_deactivation_takes_back_the_switch_of_an_activation_under_way(
     assert activation.result(timeout=10.0).message == "the robot is in DAMPING"
 
 
+def test_the_end_of_control_requests_damping_also_while_the_loop_is_held_up(
+    served: Served, client: JointClient
+) -> None:
+    with client.control():
+        served.bench.now += SECOND
+    assert served.link.requests == [Mode.DAMPING]
+
+
 def test_an_activation_waits_for_the_first_statement(served: Served, client: JointClient) -> None:
     served.bench.leave(Situation())
     states = iter([Situation(), Situation(), Situation(Mode.STANDBY)])

@@ -210,7 +210,7 @@ class JointStreamService:
             return pb.Reply(status=Status.NO_LEASE)
         session.stop(Status.INACTIVE, "deactivated")
         # An activation that is under way may have requested REMOTE.
-        if session.is_in_charge(self._clock()) or self._activating.locked():
+        if not session.has_left() or self._activating.locked():
             robot.link.request(Mode.DAMPING)
         return pb.Reply(status=Status.OK)
 

@@ -120,6 +120,10 @@ class Session:
         """Return whether the robot executes this stream's commands in its ticks."""
         return _in_charge(self.file.report(), now)
 
+    def has_left(self) -> bool:
+        """Return whether the robot is in another mode. It is not while its loop is held up."""
+        return not _runs(self.file.report())
+
     def begin_activation(self, now: int) -> int:
         """Put a new activation in force; return its number, which rises with time."""
         with self.lock:
@@ -246,7 +250,7 @@ class Session:
                     return  # the statement of the next mode, with its reason, is on its way
             reason, mode = self.situation.reason, self.situation.name
             text = f"the robot is in {mode}{f': {reason}' if reason else ''}"
-            if report.execution not in (Execution.UNKNOWN, Execution.INACTIVE):
+            if _runs(report):
                 text = f"the control loop has not ticked for {(now - report.time) * 1e-9:.2f} s"
             self.stop(Status.INACTIVE, text)
 
@@ -255,9 +259,12 @@ class Session:
         return faults[0].cause if faults else message
 
 
+def _runs(report: Report) -> bool:
+    return report.execution not in (Execution.UNKNOWN, Execution.INACTIVE)
+
+
 def _in_charge(report: Report, now: int) -> bool:
-    running = report.execution not in (Execution.UNKNOWN, Execution.INACTIVE)
-    return running and now - report.time < SILENT_LOOP
+    return _runs(report) and now - report.time < SILENT_LOOP
 
 
 _LEFT: Final = (Status.INACTIVE, "the robot left REMOTE and came back")
