@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Iterable, Sequence
+from math import inf
 from typing import Final
 
 from humanoid_control_common.errors import ConfigError
@@ -21,6 +22,9 @@ UNKNOWN: Final = -1
 QUICK_RETRIES: Final = 6  # then one per second
 FIRST_DELAY: Final = 0.02  # [s], doubled with every retry
 LONGEST_DELAY: Final = 1.0  # [s]
+# [s] after a reading that registers are believed though later ones fail. All targets of the robot
+# follow once one drive is not believed, and an audit a second leaves time for several readings.
+BELIEVED: Final = 2.0
 
 
 class DriveRecord:
@@ -40,6 +44,7 @@ class DriveRecord:
         self._joint = joint
         self._registers = DriveRegisters(slave)
         self._not_before = 0.0  # [s]
+        self._read_at = -inf  # [s] when all registers were read last
         self._changed()
 
     def _changed(self) -> None:
@@ -87,7 +92,7 @@ class DriveRecord:
         Unknown registers are read first: the order of the writes depends on their values.
         """
         holds = self.holds(wanted)
-        if holds:
+        if holds and not self.doubtful:
             self._note_success()
         if now < self._not_before:
             return (), False
@@ -106,8 +111,12 @@ class DriveRecord:
         """Take the results of all objects of a batch; return whether all succeeded."""
         bad = [result for result in results if not is_good(result)]
         if any(not _is_learned_from(result) for result in bad):
-            self.forget()
+            # A reading changes nothing: without an answer the registers are what they were.
+            if write or now - self._read_at > BELIEVED:
+                self.forget()
         else:
+            if not write:
+                self._read_at = now
             self._learn(results, surprising=not write)
         self.slow = any(result.status is SdoStatus.TIMED_OUT for result in bad)
         if bad:

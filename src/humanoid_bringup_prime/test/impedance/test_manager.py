@@ -332,15 +332,81 @@ def test_nine_drives_are_softened_while_the_tenth_is_dead(bench: Any, registers:
     assert rows(bench) == {(*registers[Mode.DAMPING], 1)}
 
 
+def run_to_the_next_audit(bench: Any) -> None:
+    while not any(not it.batch.write for it in bench.running):
+        bench.run(0.001)
+
+
 def test_nine_drives_are_softened_though_the_tenth_hangs_while_all_are_read_again(
     bench: Any, registers: Any
 ) -> None:
     bench.enter(STIFF)
     bench.drives[9].dead = True
-    while not any(not it.batch.write for it in bench.running):
-        bench.run(0.001)  # to the next audit
+    run_to_the_next_audit(bench)
     bench.state(Mode.DAMPING).run(0.06)
     assert [d.row for d in bench.drives[:9]] == [(*registers[Mode.DAMPING], 1)] * 9
+
+
+def test_readings_without_an_answer_leave_the_gains_confirmed(
+    bench: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A reading changes nothing on the drive."""
+    bench.enter(STIFF)
+    run_to_the_next_audit(bench)
+    caplog.clear()
+    bench.drives[9].dead = True
+    for _ in range(250):  # two readings are given up
+        bench.run(0.001)
+        assert bench.confirmed
+    bench.drives[9].dead = False
+    bench.began.clear()
+    bench.run(0.2)
+    assert len(caplog.messages) == 1
+    assert "joint9: slave 9" in caplog.messages[0]
+    assert "no answer" in caplog.messages[0]
+    assert {(it.index, it.subindex) for _, it, _ in bench.began} >= {
+        GATE,
+        POSITION,
+        VELOCITY,
+        INTEGRAL,
+    }
+    bench.began.clear()
+    bench.run(0.5)
+    assert bench.confirmed
+    assert bench.began == []
+
+
+def test_drive_that_answers_no_reading_is_not_believed_for_long(bench: Any) -> None:
+    bench.enter(STIFF)
+    run_to_the_next_audit(bench)
+    bench.drives[9].dead = True
+    confirmed = []
+    for _ in range(300):
+        bench.run(0.01)
+        confirmed.append(bench.confirmed)
+    assert confirmed[0]
+    assert not confirmed[-1]
+    # It was read a second before; the next reading may be a second later, and takes 0.1 s.
+    assert 0.9 < confirmed.count(True) * 0.01 < 2.2
+    assert confirmed == sorted(confirmed, reverse=True)
+    assert "joint9" in bench.summary.message
+    bench.drives[9].dead = False
+    bench.run(1.1)
+    assert bench.confirmed
+
+
+def test_a_drive_that_restarted_unread_is_armed_again_as_soon_as_it_answers(
+    bench: Any, registers: Any
+) -> None:
+    bench.enter(STIFF)
+    run_to_the_next_audit(bench)
+    bench.drives[9].dead = True
+    bench.run(0.15)
+    bench.drives[9].restart()
+    bench.drives[9].dead = False
+    bench.run(0.3)
+    assert bench.confirmed
+    assert bench.drives[9].row == (*registers[STIFF], 1)
 
 
 def test_a_drive_that_restarted_is_armed_again_though_no_mode_changes(

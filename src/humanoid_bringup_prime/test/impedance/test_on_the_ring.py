@@ -319,6 +319,30 @@ def test_feed_forward_written_while_a_joint_is_limp_pulls_nothing(
     assert max(robot.speeds) < 0.2
 
 
+def test_reading_that_one_drive_does_not_answer_leaves_all_targets_at_the_command(
+    make_robot: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    robot = make_robot(joints="bench", count=3)
+    robot.start(Mode.DAMPING)
+    robot.tick(20)
+    robot.target = robot.measured
+    robot.enter(Mode.STANDBY)
+    robot.tick(20)
+    for slave in range(3):
+        robot.control.external_torque(slave, 2.0)  # 0.14 rad off the target
+    robot.tick(60)
+    targets = [drive["target"] for drive in robot.control.drives()]
+    for _ in range(3):
+        robot.control.mailbox_delay(math.inf, 2)
+        for _ in range(30):  # 0.6 s
+            robot.tick()
+            assert robot.system.impedance_confirmed()
+            assert [drive["target"] for drive in robot.control.drives()] == targets
+        robot.control.mailbox_delay(0.0, 2)
+        robot.tick(60)
+    assert any("j2: slave 2" in text and "no answer" in text for text in caplog.messages)
+
+
 @pytest.mark.parametrize("parallel", [True, False])
 def test_ten_drives_get_their_gains_without_a_batch_that_is_refused_or_repeated(
     make_robot: Any, parallel: bool
