@@ -38,6 +38,10 @@ def permit_all(slave: int, batch: SdoBatch) -> str:
     return ""
 
 
+def ignore_end(target: SdoObject, outcome: SdoOutcome) -> None:
+    """Do nothing. See `SdoBatches.ended`."""
+
+
 class SdoBatches:
     """Runs batches on an engine. Any thread may `submit`; the rest belongs to the I/O thread.
 
@@ -46,6 +50,9 @@ class SdoBatches:
             sent; returns why it must not be, or "". For reading, and for reading back what was
             written, `batch.write` is false. `valid_until` is checked here.
         patience: [s] for the next object, PROMPT or PATIENT.
+        ended: called as `ended(target, outcome)` in the I/O thread when a transfer has ended, a
+            write if `target` has data. Batches overlap: what a slow one has read is old when its
+            future is done.
     """
 
     def __init__(
@@ -54,6 +61,7 @@ class SdoBatches:
         """`wake` is called after each submission, by the thread that submits."""
         self.refusal: Callable[[int, SdoBatch], str] = permit_all
         self.patience = PATIENT
+        self.ended: Callable[[SdoObject, SdoOutcome], None] = ignore_end
         self._engine, self._clock, self._wake = engine, clock, wake
         self._inbox: deque[tuple[SdoBatch, Future[Results]]] = deque()
 
@@ -135,8 +143,19 @@ class SdoBatches:
             finished(slave, end.value)
             return
         refusal = partial(self._refusal, slave, of)
-        then = partial(self._advance, slave, transfers, finished)
+        then = partial(self._end, slave, transfers, finished, target)
         self._engine.submit(slave, SdoJob(target, self.patience, refusal, then))
+
+    def _end(
+        self,
+        slave: int,
+        transfers: Transfers,
+        finished: Callable[[int, Sequence[SdoResult]], None],
+        target: SdoObject,
+        outcome: SdoOutcome,
+    ) -> None:
+        self.ended(target, outcome)
+        self._advance(slave, transfers, finished, outcome)
 
     def _refusal(self, slave: int, batch: SdoBatch) -> str:
         late = self._clock() - batch.valid_until

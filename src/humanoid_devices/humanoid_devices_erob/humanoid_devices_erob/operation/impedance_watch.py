@@ -1,7 +1,7 @@
 """The impedance in force on every drive, by read-back and the impedance manager's statements."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -9,7 +9,12 @@ from numpy.typing import NDArray
 
 from humanoid_control_common.robot.joints import FloatArray
 from humanoid_control_common.rules.modes import SAFE_MODES, Mode
-from humanoid_devices_erob.drive.drive_registers import BUS_WRITTEN, FACTORY, DriveRegisters
+from humanoid_devices_erob.drive.drive_registers import (
+    BUS_WRITTEN,
+    FACTORY,
+    REGISTERS,
+    DriveRegisters,
+)
 from humanoid_devices_erob.drive.gains import (
     IntArray,
     Registers,
@@ -17,7 +22,7 @@ from humanoid_devices_erob.drive.gains import (
     registers_to_gains,
     write_order,
 )
-from humanoid_devices_erob.mailbox.sdo import SdoBatch, SdoObject, SdoResult
+from humanoid_devices_erob.mailbox.sdo import SdoBatch, SdoObject, SdoOutcome, SdoResult, SdoStatus
 from humanoid_devices_erob.settings import Settings
 from humanoid_devices_erob.wire import objects
 
@@ -73,8 +78,8 @@ class ImpedanceWatch:
         self._judged: tuple[object, ...] = ()  # inputs of `_confirmed`
         self._latest: ImpedanceStatement | None = None
         self._confirmed = False
-        # [Nm/rad] (n,) by the registers, nominal: the most that can act; NaN: unknown.
-        self.stiffness: FloatArray = np.full(joints, np.nan)
+        self._stiffness: FloatArray = np.full(joints, np.nan)  # see `stiffness`
+        self._stiffness_at = 0  # `_changes` that it includes
         self._soft = gains_to_registers(
             0.0,
             settings.fallback_damping,
@@ -96,28 +101,46 @@ class ImpedanceWatch:
 
     def gates_closed(self) -> None:
         """Note that all gates are closed: factory gains act, whatever the registers hold."""
-        for drive in self.drives:
+        for joint, drive in enumerate(self.drives):
             drive.forget()
             drive.expect_gate(FACTORY)
-        self._refresh()
+            self._refresh(joint)
 
     def slave_lost(self, slave: int) -> None:
         """Forget the registers of a slave that may have been without power."""
         joint = self._joint_of[slave]
         if (self._registers[:, joint] != UNKNOWN).any():
             self.drives[joint].forget()
-            self._refresh()
+            self._refresh(joint)
 
-    def take(self, results: Sequence[SdoResult], *, write: bool) -> None:
-        """Learn from the results of any batch.
+    def take(self, target: SdoObject, outcome: SdoOutcome) -> None:
+        """Learn from a transfer that has ended, a write if `target` has data.
 
-        A write that was sent and is not known to have ended leaves its register UNKNOWN.
+        A register that was written is UNKNOWN until it is read back.
         """
-        for result in results:
-            joint = self._joint_of.get(result.object.slave)
-            if joint is not None:
-                self.drives[joint].learn(result, write=write)
-        self._refresh()
+        joint = self._joint_of.get(target.slave)
+        if joint is None or target.key not in REGISTERS:
+            return
+        if not target.data:
+            found = replace(target, data=outcome.data)
+            result = SdoResult(found, outcome.status, outcome.abort_code)
+            self.drives[joint].learn(result, write=False)
+        elif outcome.status is not SdoStatus.REFUSED:
+            self.drives[joint].doubt(target)
+        self._refresh(joint)
+
+    @property
+    def stiffness(self) -> FloatArray:
+        """Return the nominal stiffness [Nm/rad] (n,) by the registers: the most that can act.
+
+        It is NaN where it is unknown. The array is another one whenever a value has changed.
+        """
+        if self._stiffness_at != self._changes:
+            self._stiffness_at = self._changes
+            found = self._by_registers()
+            if not np.array_equal(found, self._stiffness, equal_nan=True):
+                self._stiffness = found
+        return self._stiffness
 
     @property
     def confirmed(self) -> bool:
@@ -206,18 +229,20 @@ class ImpedanceWatch:
             ]
         )
 
-    def _refresh(self) -> None:
-        self._changes += 1
-        settings = self._settings
-        for joint, drive in enumerate(self.drives):
-            self._registers[:, joint] = [drive.value(key, UNKNOWN) for key in _ROWS]
+    def _by_registers(self) -> FloatArray:
         position_gain, velocity_gain, integral = self._registers[1:4]
         stiffness, _ = registers_to_gains(
             Registers(position_gain, velocity_gain, integral),
-            torque_constant=settings.torque_constant,
-            gear=settings.gear,
+            torque_constant=self._settings.torque_constant,
+            gear=self._settings.gear,
         )
-        known = (self._gate == 1) & (position_gain >= 0) & (velocity_gain >= 0)
-        found = np.where(known, stiffness, np.nan)
-        if not np.array_equal(found, self.stiffness, equal_nan=True):
-            self.stiffness = found
+        known = (self._gate == BUS_WRITTEN) & (position_gain >= 0) & (velocity_gain >= 0)
+        return np.where(known, stiffness, np.nan)
+
+    def _refresh(self, joint: int) -> None:
+        """Follow the registers of a drive; short, as all drives may answer in one frame."""
+        drive = self.drives[joint]
+        row = [drive.value(key, UNKNOWN) for key in _ROWS]
+        if row != self._registers[:, joint].tolist():
+            self._registers[:, joint] = row
+            self._changes += 1

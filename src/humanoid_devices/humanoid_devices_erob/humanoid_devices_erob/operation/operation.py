@@ -68,10 +68,12 @@ class Operation:
         self.emergencies = 0
         self.links = LinkErrors(master, self._clock, len(joint_at))
         self._errors_requested: set[int] = set()  # slaves whose error was requested
+        self._held: dict[int, SdoBatch] = {}  # by slave, the latest that met a stiff drive
         # Results of batches, and whether they wrote; from any thread.
         self._answers: deque[tuple[Results, bool]] = deque()
         ring.sdo.patience = PROMPT
         ring.sdo.refusal = self._refusal
+        ring.sdo.ended = watch.take
         ring.engine.on_emergency = self._emergency
         ring.set_rate(settings.period, settings.period)
 
@@ -119,7 +121,7 @@ class Operation:
             self._ring.exchange_mail_until(back)
 
     def submit(self, batch: SdoBatch) -> Future[Results]:
-        """Begin a batch and remember what it reads. Any thread may call this."""
+        """Begin a batch; gains are read if it fails to write. Any thread may call this."""
         future = self._ring.sdo.submit(batch)
         future.add_done_callback(partial(self._take, write=batch.write))
         return future
@@ -147,7 +149,6 @@ class Operation:
             results, write = self._answers.popleft()
             for result in results:
                 self.mailed[result.status] += 1
-            self._watch.take(results, write=write)
             if write:
                 failed = {it.object.slave for it in results if it.status in _IN_DOUBT}
                 self._read_gains(sorted(failed))
@@ -230,10 +231,13 @@ class Operation:
 
         The whole batch is refused: a part of it may be worse than nothing.
         """
-        distance = self._ring.targets.left_behind(slave)
-        if not distance or self.frame.to_ring(self._watch.stiff)[slave]:
-            return ""
         if not any(it.slave == slave and stiffens(it) for it in batch.objects):
+            return ""
+        # What a batch has written is unknown until it reads it back, which must not stop it.
+        if self.frame.to_ring(self._watch.stiff)[slave]:
+            self._held[slave] = batch
+        distance = self._ring.targets.left_behind(slave)
+        if not distance or self._held.get(slave) is batch:
             return ""
         return (
             f"{self._settings.joint_at[slave]} may be limp, and its target is {distance:.2f} rad "

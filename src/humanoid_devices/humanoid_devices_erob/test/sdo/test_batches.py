@@ -62,6 +62,23 @@ def test_finished_batches_leave_nothing_to_the_garbage_collector(make_world) -> 
         gc.enable()
 
 
+def test_end_of_each_transfer_is_told_as_it_happens(make_world) -> None:
+    world = make_world(2)
+    told = []
+    world.batches.ended = lambda target, outcome: told.append((target, outcome.data))
+    written = [register(0, VELOCITY, 1), register(1, VELOCITY, 2), register(1, GATE, 1)]
+    world.write(written)
+    of_one = [it for it in told if it[0].slave == 1]
+    assert of_one == [
+        (written[1], b""),
+        (written[2], b""),
+        (SdoObject(1, *VELOCITY), written[1].data),
+        (SdoObject(1, *GATE), written[2].data),
+    ]
+    # Slave 0 is done before.
+    assert told.index((SdoObject(0, *VELOCITY), written[0].data)) < len(told) - 1
+
+
 @pytest.mark.parametrize(("registers", "limit"), [(3, 0.0145), (2, 0.0102)])
 def test_ten_slaves_are_written_and_read_back_in_the_time_of_about_one(
     make_world, registers: int, limit: float

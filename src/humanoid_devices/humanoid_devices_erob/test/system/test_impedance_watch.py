@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ import pytest
 
 from humanoid_control_common.rules.modes import Mode
 from humanoid_devices_erob.drive.gains import Registers
-from humanoid_devices_erob.mailbox.sdo import SdoObject, SdoResult, SdoStatus
+from humanoid_devices_erob.mailbox.sdo import SdoObject, SdoOutcome, SdoResult, SdoStatus
 from humanoid_devices_erob.operation.impedance_watch import ImpedanceStatement, ImpedanceWatch
 from humanoid_devices_erob.settings import parse_settings
 from humanoid_devices_erob.wire import objects
@@ -51,6 +52,17 @@ def answers(
     ]
 
 
+def take(watch: ImpedanceWatch, results: Iterable[SdoResult], *, write: bool = False) -> None:
+    """Readings, or writes each of which is read back if it was done, as the mailbox ends them."""
+    for result in results:
+        target, status = result.object, result.status
+        outcome = SdoOutcome(status, target.data, result.abort_code)
+        if write:
+            watch.take(target, replace(outcome, data=b""))
+        if not write or status is SdoStatus.DONE:
+            watch.take(replace(target, data=b""), outcome)
+
+
 def statement(clock: Clock, gains: tuple[int, int, int] = STANDBY) -> ImpedanceStatement:
     position_gain, velocity_gain, integral = (np.full(2, value) for value in gains)
     return ImpedanceStatement(
@@ -78,7 +90,7 @@ def watch(make_info: InfoFactory, clock: Clock) -> ImpedanceWatch:
     watch = ImpedanceWatch(parse_settings(make_info(2, positions=[1, 0])), clock)
     watch.gates_closed()
     watch.mode_changed(Mode.STANDBY, 7)
-    watch.take([*answers(0, 1), *answers(1, 1)], write=False)
+    take(watch, [*answers(0, 1), *answers(1, 1)])
     watch.stated(statement(clock))
     assert watch.confirmed
     return watch
@@ -87,7 +99,7 @@ def watch(make_info: InfoFactory, clock: Clock) -> ImpedanceWatch:
 def test_feed_forward_that_acts_is_not_confirmed_and_leaves_no_target_free(watch) -> None:
     assert watch.free.all()
     for gains in (STANDBY, (0, 56, 0)):
-        watch.take(answers(1, 1, gains, 0x4000), write=False)
+        take(watch, answers(1, 1, gains, 0x4000))
         assert not watch.confirmed
         assert watch.free.tolist() == [False, True]
 
@@ -97,14 +109,14 @@ def test_target_is_free_only_while_gate_and_feed_forward_are_known(make_info, cl
     assert not watch.free.any()
     watch.gates_closed()
     assert not watch.free.any()
-    watch.take([*answers(0, 0), *answers(1, 0)], write=False)
+    take(watch, [*answers(0, 0), *answers(1, 0)])
     assert not watch.free.any()  # a 0 that doesn't act: the factory's value does
-    watch.take([*answers(0, 1), *answers(1, 1)], write=False)
+    take(watch, [*answers(0, 1), *answers(1, 1)])
     assert watch.free.all()
     for key in (objects.GATE_SWITCH, objects.FEED_FORWARD):
-        watch.take([failed_write(key, SdoStatus.TIMED_OUT)], write=True)
+        take(watch, [failed_write(key, SdoStatus.TIMED_OUT)], write=True)
         assert watch.free.tolist() == [True, False]  # slave 0 is joint j1
-        watch.take(answers(0, 1), write=False)
+        take(watch, answers(0, 1))
         assert watch.free.all()
     watch.slave_lost(0)
     assert watch.free.tolist() == [True, False]
@@ -115,12 +127,12 @@ def test_drive_without_feed_forward_is_confirmed(make_info, clock) -> None:
     watch.gates_closed()
     watch.mode_changed(Mode.STANDBY, 7)
     absent = SdoResult(SdoObject(1, 0x2382, 3), SdoStatus.ABORTED, 0x06090011)
-    watch.take([*answers(0, 1), *answers(1, 1)[:-1]], write=False)
+    take(watch, [*answers(0, 1), *answers(1, 1)[:-1]])
     watch.stated(statement(clock))
     assert not watch.confirmed
     assert watch.drives[0].has_feed_forward is None
     assert watch.free.tolist() == [False, True]
-    watch.take([absent], write=False)
+    take(watch, [absent])
     assert watch.confirmed
     assert watch.free.all()
     assert [watch.drives[joint].has_feed_forward for joint in (0, 1)] == [False, True]
@@ -131,7 +143,7 @@ def test_nothing_is_confirmed_before_a_statement(make_info, clock) -> None:
     watch.gates_closed()
     watch.mode_changed(Mode.STANDBY, 7)
     assert not watch.confirmed
-    watch.take([*answers(0, 1), *answers(1, 1)], write=False)
+    take(watch, [*answers(0, 1), *answers(1, 1)])
     assert not watch.confirmed
 
 
@@ -146,14 +158,14 @@ def test_statement_about_something_else_confirms_nothing(watch, clock, changes) 
 
 
 def test_registers_that_read_back_otherwise_than_stated_confirm_nothing(watch) -> None:
-    watch.take(answers(1, 1, (515, 18, 0)), write=False)
+    take(watch, answers(1, 1, (515, 18, 0)))
     assert not watch.confirmed
-    watch.take(answers(1, 1), write=False)
+    take(watch, answers(1, 1))
     assert watch.confirmed
 
 
 def test_closed_gate_confirms_nothing(watch) -> None:
-    watch.take(answers(0, 0), write=False)
+    take(watch, answers(0, 0))
     assert not watch.confirmed
 
 
@@ -173,7 +185,7 @@ def test_slave_that_lost_power_ends_the_confirmation(watch) -> None:
 
 def test_failed_reads_change_nothing(watch) -> None:
     failed = SdoResult(SdoObject(0, *objects.GATE_SWITCH), SdoStatus.TIMED_OUT)
-    watch.take([failed, replace(failed, status=SdoStatus.ABORTED)], write=False)
+    take(watch, [failed, replace(failed, status=SdoStatus.ABORTED)])
     assert watch.confirmed
 
 
@@ -185,15 +197,30 @@ def failed_write(key: tuple[int, int], status: SdoStatus) -> SdoResult:
 @pytest.mark.parametrize("key", KEYS)
 @pytest.mark.parametrize("status", [SdoStatus.TIMED_OUT, SdoStatus.ABORTED])
 def test_register_of_a_write_that_failed_is_not_known_any_more(watch, key, status) -> None:
-    watch.take([failed_write(key, status)], write=True)
+    take(watch, [failed_write(key, status)], write=True)
     assert not watch.confirmed
     assert watch.drives[1].gains is None or watch.drives[1].gate is None  # slave 0 is joint j1
-    watch.take(answers(0, 1), write=False)
+    take(watch, answers(0, 1))
+    assert watch.confirmed
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_register_is_not_known_between_its_write_and_its_read_back(watch, key) -> None:
+    value = {it.object.key: it.object for it in answers(0, 1)}[key]
+    watch.take(value, SdoOutcome(SdoStatus.DONE))
+    assert not watch.confirmed
+    watch.take(replace(value, data=b""), SdoOutcome(SdoStatus.DONE, value.data))
+    assert watch.confirmed
+
+
+def test_objects_that_are_no_gains_change_nothing(watch) -> None:
+    watch.take(SdoObject(0, 0x603F, 0), SdoOutcome(SdoStatus.DONE, bytes(2)))
+    watch.take(SdoObject(7, *objects.GATE_SWITCH, bytes(4)), SdoOutcome(SdoStatus.DONE))
     assert watch.confirmed
 
 
 def test_write_that_was_refused_leaves_its_register_known(watch) -> None:
-    watch.take([failed_write(key, SdoStatus.REFUSED) for key in KEYS], write=True)
+    take(watch, [failed_write(key, SdoStatus.REFUSED) for key in KEYS], write=True)
     assert watch.confirmed
 
 
@@ -201,11 +228,11 @@ def test_write_that_was_refused_leaves_its_register_known(watch) -> None:
 def test_drive_that_may_not_have_been_softened_is_softened_again(watch, clock, key) -> None:
     """Softened, or so it seemed: of one register it isn't known. Written from the soft side."""
     watch.mode_changed(Mode.DAMPING, 8)
-    watch.take([*answers(0, 1, (0, 56, 0)), *answers(1, 1, (0, 56, 0))], write=False)
+    take(watch, [*answers(0, 1, (0, 56, 0)), *answers(1, 1, (0, 56, 0))])
     clock.now += 0.31
     if key == objects.GATE_SWITCH:
-        watch.take(answers(0, 1), write=False)
-    watch.take([failed_write(key, SdoStatus.TIMED_OUT)], write=True)
+        take(watch, answers(0, 1))
+    take(watch, [failed_write(key, SdoStatus.TIMED_OUT)], write=True)
     found = written(watch.softening(anybody))
     assert list(found) == [0]
     assert found[0][0] == (0x2382, 0)
@@ -216,7 +243,7 @@ def test_drive_that_cannot_be_written_now_is_softened_as_soon_as_it_can(watch, c
     watch.mode_changed(Mode.DAMPING, 8)
     clock.now += 0.31
     assert list(written(watch.softening(lambda slave: slave == 1))) == [1]
-    watch.take(answers(1, 1, (0, 56, 0)), write=True)
+    take(watch, answers(1, 1, (0, 56, 0)), write=True)
     clock.now += 10.0
     for _ in range(3):
         assert watch.softening(lambda _: False) is None
@@ -227,9 +254,9 @@ def test_stiffness_is_that_of_the_registers_and_unknown_behind_a_closed_gate(wat
     # 19 counts of 0.10631 Nm s/rad each, 515 counts of 0.01943 1/s each.
     np.testing.assert_allclose(watch.stiffness, 19 * 0.10631 * 515 * 0.01943, rtol=1e-3)
     same = watch.stiffness
-    watch.take(answers(0, 1), write=False)
+    take(watch, answers(0, 1))
     assert watch.stiffness is same
-    watch.take(answers(0, 0), write=False)
+    take(watch, answers(0, 0))
     assert np.isnan(watch.stiffness).tolist() == [False, True]  # slave 0 is joint j1
 
 
@@ -302,11 +329,11 @@ def test_gains_written_by_hand_are_left_to_a_manager_that_confirms_others(watch,
 def test_drive_that_comes_back_stiff_long_after_the_change_is_softened(watch, clock) -> None:
     watch.slave_lost(1)
     watch.mode_changed(Mode.DAMPING, 8)
-    watch.take(answers(0, 1, (0, 56, 0)), write=False)
+    take(watch, answers(0, 1, (0, 56, 0)))
     clock.now += 5.0
     watch.stated(replace(statement(clock), confirmed=False, mode=1, number=8))
     assert watch.softening(lambda slave: slave == 0) is None
-    watch.take(answers(1, 1), write=False)
+    take(watch, answers(1, 1))
     assert written(watch.softening(anybody)) == {1: [(0x2382, 0), (0x2381, 56)]}
 
 
@@ -316,7 +343,7 @@ def test_stiff_mode_is_never_softened(watch, clock) -> None:
 
 
 def test_drives_that_are_soft_or_never_were_armed_are_left_alone(watch, clock) -> None:
-    watch.take([*answers(0, 1, (0, 56, 0)), *answers(1, 0)], write=False)
+    take(watch, [*answers(0, 1, (0, 56, 0)), *answers(1, 0)])
     watch.mode_changed(Mode.DAMPING, 8)
     clock.now += 1.0
     assert watch.softening(anybody) is None

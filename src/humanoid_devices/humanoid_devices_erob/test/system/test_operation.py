@@ -240,6 +240,25 @@ def test_gains_of_a_drive_are_read_after_a_write_whose_end_is_not_known(make_ben
     assert read >= set(REGISTERS)
 
 
+def test_gains_that_a_slow_batch_has_read_do_not_replace_those_read_back_since(make_bench) -> None:
+    """It ends with its slowest slave, long after it has read the others."""
+    bench = make_bench(3)
+    bench.control.mailbox_delay(0.002)
+    bench.activate()
+    bench.enter(Mode.DAMPING, 1, 0.0, 6.0)
+    gains = [SdoObject(0, *key) for key in REGISTERS]
+    identity = [SdoObject(2, 0x1018, 1 + i % 4) for i in range(200)]
+    slow = bench.system.submit(SdoBatch((*gains, *identity), write=False))
+    bench.tick(2)
+    bench.enter(Mode.STANDBY, 2, 20.0, 2.0)
+    assert not slow.done()
+    read = {r.object.key: r.object.data for r in bench.finish(slow) if r.object.slave == 0}
+    assert read[POSITION_GAIN] == bytes(4)  # as it was in DAMPING
+    bench.tick(2)
+    assert bench.system.impedance_confirmed()
+    np.testing.assert_allclose(bench.system.realized_stiffness(), 20.0, rtol=0.02)
+
+
 @pytest.mark.parametrize(("mode", "number"), [(2, 6), (1, 7)])
 def test_write_for_another_mode_or_number_is_refused(make_bench, mode: int, number: int) -> None:
     bench = make_bench(2)
