@@ -60,8 +60,8 @@ _ROWS: Final = (
 class ImpedanceWatch:
     """Combines the latest read-back of all drives, the impedance manager's statement and the mode.
 
-    Arrays are in the order of the block's joints. Any thread may call `stated`; the rest belongs to
-    the I/O thread.
+    Arrays are in the order of the block's joints. Any thread may call `stated` and `confirmed`; the
+    rest belongs to the I/O thread.
     """
 
     def __init__(self, settings: Settings, clock: Callable[[], float]) -> None:
@@ -75,9 +75,11 @@ class ImpedanceWatch:
         self.statement: ImpedanceStatement | None = None
         self._begun = clock()  # [s] of the mode and number in force
         self._latest_statement = self._begun  # [s], or `_begun`
-        self._judged: tuple[object, ...] = ()  # inputs of `_confirmed`
-        self._latest: ImpedanceStatement | None = None
-        self._confirmed = False
+        # Inputs of the latest judgement, its statement (kept, so that its id stays unique) and its
+        # result, replaced as a whole: more than one thread asks.
+        self._judgement: tuple[tuple[object, ...], ImpedanceStatement | None, bool] = (
+            (), None, False
+        )  # fmt: skip
         self._stiffness: FloatArray = np.full(joints, np.nan)  # see `stiffness`
         self._stiffness_at = 0  # `_changes` that it includes
         self._soft = gains_to_registers(
@@ -146,11 +148,11 @@ class ImpedanceWatch:
     def confirmed(self) -> bool:
         """Return whether manager and drives agree on the gains of the mode and number in force."""
         statement = self.statement
-        judged = (id(statement), self._changes, self.mode, self.number)
-        if judged != self._judged:
-            self._judged, self._latest = judged, statement  # kept, so that its id stays unique
-            self._confirmed = self._judge(statement)
-        return self._confirmed
+        inputs = (id(statement), self._changes, self.mode, self.number)
+        judgement = self._judgement
+        if inputs != judgement[0]:
+            self._judgement = judgement = inputs, statement, self._judge(statement)
+        return judgement[2]
 
     @property
     def free(self) -> NDArray[np.bool_]:
@@ -245,4 +247,4 @@ class ImpedanceWatch:
         row = [drive.value(key, UNKNOWN) for key in _ROWS]
         if row != self._registers[:, joint].tolist():
             self._registers[:, joint] = row
-            self._changes += 1
+            self._changes += 1  # last: what was judged meanwhile is judged again

@@ -178,6 +178,33 @@ def test_new_mode_or_number_ends_the_confirmation(watch) -> None:
     assert not watch.confirmed
 
 
+def test_old_confirmation_is_told_to_nobody_while_another_thread_judges(watch) -> None:
+    watch.mode_changed(Mode.STANDBY, 8)
+    judge, told = watch._judge, []
+
+    def interrupted(statement: ImpedanceStatement | None) -> bool:
+        watch._judge = judge
+        told.append(watch.confirmed)  # the loop asks
+        return judge(statement)
+
+    watch._judge = interrupted
+    assert not watch.confirmed  # the diagnostics ask
+    assert told == [False]
+
+
+def test_confirmation_judged_while_registers_change_is_judged_again(watch) -> None:
+    drive = watch.drives[0]
+    value = drive.value
+
+    def interrupted(key: tuple[int, int], unknown: int) -> int:
+        assert watch.confirmed  # another thread asks
+        return value(key, unknown)
+
+    drive.value = interrupted
+    take(watch, answers(1, 1, (515, 18, 0))[2:3])
+    assert not watch.confirmed
+
+
 def test_slave_that_lost_power_ends_the_confirmation(watch) -> None:
     watch.slave_lost(0)
     assert not watch.confirmed
