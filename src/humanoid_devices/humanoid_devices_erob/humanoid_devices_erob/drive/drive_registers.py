@@ -36,25 +36,22 @@ def is_good(result: SdoResult) -> bool:
 
 
 class DriveRegisters:
-    """The registers of one drive as read (back) last."""
+    """The registers of one drive as read (back) last. Any thread may ask for the values."""
 
     def __init__(self, slave: int) -> None:
         self.slave = slave
         self.has_feed_forward: bool | None = None  # None: unknown
         self._values: dict[Key, int] = {}
-        self._gains: JointRegisters | None = None  # of these values, once they are asked for
         self._lengths: dict[Key, int] = {}  # [bytes]; constant for a drive
 
     def forget(self) -> None:
         """Treat all values as unknown."""
         self._values.clear()
-        self._gains = None
         self.has_feed_forward = None
 
     def doubt(self, target: SdoObject) -> None:
         """Treat a value as unknown: while it is written it may be old or new."""
         self._values.pop(target.key, None)
-        self._gains = None
 
     def learn(self, result: SdoResult, *, write: bool) -> tuple[Key, int | None, int | None]:
         """Take one object as read (back); return its key, and its value before and now.
@@ -69,12 +66,10 @@ class DriveRegisters:
         read = result.status in (SdoStatus.DONE, SdoStatus.DIFFERENT) and result.object.data
         if key in REGISTERS and read:
             self._values[key] = decode_register(result.object.data)
-            self._gains = None
             self._lengths[key] = len(result.object.data)
             self.has_feed_forward = key == FEED_FORWARD or self.has_feed_forward
         elif key == FEED_FORWARD and is_good(result):
             self._values[key] = 0
-            self._gains = None
             self.has_feed_forward = False
         return key, before, self._values.get(key)
 
@@ -95,9 +90,9 @@ class DriveRegisters:
     @property
     def gains(self) -> JointRegisters | None:
         """Return the gains; None if one of them is unknown."""
-        if self._gains is None and all(key in self._values for key in GAINS):
-            self._gains = JointRegisters(*(self._values[key] for key in GAINS))
-        return self._gains
+        values = (self._values.get(key) for key in GAINS)
+        known = [value for value in values if value is not None]
+        return JointRegisters(*known) if len(known) == len(GAINS) else None
 
     def value(self, key: Key, unknown: int) -> int:
         """Return one register, or `unknown`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from humanoid_control_common.rules.modes import Mode
-from humanoid_devices_erob.drive.gains import Registers
+from humanoid_devices_erob.drive.gains import JointRegisters, Registers
 from humanoid_devices_erob.mailbox.sdo import SdoObject, SdoOutcome, SdoResult, SdoStatus
 from humanoid_devices_erob.operation.impedance_watch import ImpedanceStatement, ImpedanceWatch
 from humanoid_devices_erob.settings import parse_settings
@@ -203,6 +203,31 @@ def test_confirmation_judged_while_registers_change_is_judged_again(watch) -> No
     drive.value = interrupted
     take(watch, answers(1, 1, (515, 18, 0))[2:3])
     assert not watch.confirmed
+
+
+class Interrupted(dict[tuple[int, int], int]):
+    """Values of a drive, one of which is learned while a thread takes them one after the other."""
+
+    learn: Callable[[], None] = staticmethod(lambda: None)
+
+    def __getitem__(self, key: tuple[int, int]) -> int:
+        return self._taken(super().__getitem__(key))
+
+    def get(self, key: tuple[int, int], default: int | None = None) -> int | None:
+        return self._taken(super().get(key, default))
+
+    def _taken(self, value: int | None) -> int | None:
+        learn, self.learn = self.learn, lambda: None
+        learn()
+        return value
+
+
+def test_gains_that_another_thread_takes_meanwhile_do_not_replace_new_ones(watch) -> None:
+    drive = watch.drives[1]  # of slave 0
+    drive._values = values = Interrupted(drive._values)
+    values.learn = lambda: take(watch, answers(0, 1, (0, 56, 0)))
+    assert drive.gains.position_gain == STANDBY[0]  # the diagnostics ask
+    assert drive.gains == JointRegisters(0, 56, 0)
 
 
 def test_slave_that_lost_power_ends_the_confirmation(watch) -> None:
