@@ -140,4 +140,11 @@ class OrderedExit:
         return self._armed[slave] or f"does not go to PREOP, {self._states[slave]}"
 
     def _refusal(self, slave: int, batch: SdoBatch) -> str:
+        # Another client's batch may have passed the checks of operation just before the exit.
+        if batch.write and not all(map(_closes_gate, batch.objects)):
+            return "the ring is being shut down"
         return "" if self._mail[slave] else "not in a state for mail"
+
+
+def _closes_gate(target: SdoObject) -> bool:
+    return target.key == objects.GATE_SWITCH and not any(target.data)

@@ -8,9 +8,11 @@ import pytest
 
 from humanoid_control_common.errors import HardwareError
 from humanoid_control_common.rules.modes import Mode
+from humanoid_devices_erob.mailbox.sdo import SdoBatch, SdoObject, SdoStatus
 from humanoid_devices_erob.master.al_state import AlState
 from humanoid_devices_erob.master.cyclic_exchange import CyclicExchange
 from humanoid_devices_erob.operation.ordered_exit import DISABLE_TIMEOUT
+from humanoid_devices_erob.wire.objects import GATE_SWITCH, POSITION_GAIN, VELOCITY_GAIN
 
 INIT, PREOP, SAFEOP = 1, 2, 4
 GATE = 0x2383
@@ -75,6 +77,33 @@ def test_gate_of_a_drive_that_stays_enabled_is_closed_only_once_it_has_left_op(
     bench.system.on_deactivate()
     look(0.0)
     assert enabled_at_the_write == [False] * 2
+    assert bench.of_drives("gate") == [0] * 2
+
+
+def test_batch_of_a_client_that_comes_during_the_exit_is_not_written(make_bench) -> None:
+    """Its thread was interrupted between asking whether there is an operation, and queueing."""
+    bench = make_bench(2)
+    bench.control.mailbox_delay(0.002)
+    stiff(bench)
+    operation, sdo = bench.system._operation, bench.system._ring.sdo
+    keys = (POSITION_GAIN, VELOCITY_GAIN, GATE_SWITCH)
+    late = tuple(SdoObject(slave, *key, b"\1\0\0\0") for slave in range(2) for key in keys)
+    batch = SdoBatch(late, write=True, mode=int(Mode.STANDBY), number=1)
+    abandon, futures = sdo.abandon, []
+
+    def interrupted(reason: str) -> None:
+        abandon(reason)
+        if not futures:
+            futures.append(operation.submit(batch))
+
+    sdo.abandon = interrupted
+    bench.control.log()
+    bench.system.on_deactivate()
+    results = futures[0].result(0)
+    assert {result.status for result in results} == {SdoStatus.REFUSED}
+    assert "the ring is being shut down" in results[0].message
+    written = {it["index"] for _, _, kind, it in bench.control.log() if kind == "write"}
+    assert written == {GATE}
     assert bench.of_drives("gate") == [0] * 2
 
 
