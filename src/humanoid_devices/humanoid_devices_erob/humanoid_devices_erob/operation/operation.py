@@ -76,6 +76,7 @@ class Operation:
         ring.sdo.ended = watch.take
         ring.engine.on_emergency = self._emergency
         ring.set_rate(settings.period, settings.period)
+        ring.sequencer.disable(~ring.enabled)  # those that have dropped since the bring-up
 
     @property
     def sample_age(self) -> float:

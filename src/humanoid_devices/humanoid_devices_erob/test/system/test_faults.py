@@ -89,6 +89,19 @@ def test_faulted_drive_stays_out_of_operation_until_it_is_reset(bench) -> None:
     assert bench.of_drives("statusword") == [HEALTHY] * 4
 
 
+def test_drive_that_faults_between_bring_up_and_first_tick_can_be_reset(make_bench) -> None:
+    bench = make_bench(4)
+    bench.activate()
+    bench.control.drive_error(3, 0x8500)
+    for _ in range(5):  # by the bring-up's thread, until the loop has the ring
+        bench.system._ring.exchange()
+        bench.time.sleep(bench.period)
+    bench.tick(50)
+    assert bench.of_drives("statusword") == [HEALTHY] * 3 + [4616]
+    mended(bench)
+    assert bench.of_drives("statusword") == [HEALTHY] * 4
+
+
 def test_reset_that_is_requested_in_every_tick_comes_to_its_end(bench) -> None:
     bench.control.drive_error(3, 0x8500)
     bench.tick(50)
