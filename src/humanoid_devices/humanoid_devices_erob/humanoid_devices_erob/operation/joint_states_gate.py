@@ -12,7 +12,7 @@ SHORTEST: Final = 0.05  # [s] at high rates
 
 
 class JointStatesGate:
-    """Open while complete and finite positions arrive.
+    """Open while complete and finite positions arrive; a message that is neither closes it.
 
     SDO traffic while the ring comes up would fault drives (0xA000), and /prime/joint_states is
     published only once every drive is in operation.
@@ -27,22 +27,23 @@ class JointStatesGate:
         self._joints = tuple(joints)
         self._names: tuple[str, ...] = ()
         self._places: list[int] | None = None  # of the joints in `_names`
-        self._last = -math.inf
+        self._closes = -math.inf  # [s]
         self._flaw = ""
 
     def seen(self, names: Sequence[str], positions: Sequence[float], now: float) -> float:
         """Take a message received at `now` [s]; return how long the gate was closed before [s]."""
         self._flaw = self._flaw_of(names, positions)
         if self._flaw:
+            self._closes = min(self._closes, now)
             return 0.0
         closed = max(0.0, now - self.closes)
-        self._last = now
+        self._closes = now + self.limit
         return closed
 
     @property
     def closes(self) -> float:
         """Return when [s] the gate closes, or has closed, without another message."""
-        return self._last + self.limit
+        return self._closes
 
     def obstacle(self, now: float) -> str:
         """Return why the gate is closed; empty if it is open."""

@@ -58,7 +58,7 @@ def noted_without_their_age(self: ErobSystem, published: float, measured: float)
 MUTANTS = {
     "always open": (JointStatesGate, "obstacle", lambda *_: ""),
     "open twice as long": (
-        JointStatesGate, "closes", property(lambda gate: gate._last + 2 * gate.limit)
+        JointStatesGate, "closes", property(lambda gate: gate._closes + gate.limit)
     ),
     "not a number is no flaw": (JointStatesGate, "_flaw_of", lambda *_: ""),
     "age of the measurement not asked": (

@@ -40,14 +40,18 @@ def test_other_joints_and_another_order_do_no_harm() -> None:
         (JOINTS, [math.inf, 0.0], "shoulder is inf"),
     ],
 )
-def test_an_incomplete_message_opens_nothing_and_keeps_nothing_open(
+def test_an_incomplete_message_opens_nothing_and_closes_at_once(
     names: list[str], positions: list[float], flaw: str
 ) -> None:
     gate = JointStatesGate(JOINTS, 0.02)
+    gate.seen(names, positions, 0.5)
+    assert gate.obstacle(0.5) == f"waiting for /prime/joint_states: {flaw}"
     gate.seen(JOINTS, [0.0, 0.0], 1.0)
     for tick in range(10):
-        gate.seen(names, positions, 1.02 + 0.02 * tick)
-    assert gate.obstacle(1.2) == f"waiting for /prime/joint_states: {flaw}"
+        now = 1.02 + 0.02 * tick
+        gate.seen(names, positions, now)
+        assert gate.closes <= now
+        assert gate.obstacle(now) == f"waiting for /prime/joint_states: {flaw}"
     gate.seen(JOINTS, [0.0, 0.0], 1.2)
     assert gate.obstacle(1.2) == ""
 
@@ -57,3 +61,5 @@ def test_it_says_how_long_it_was_closed() -> None:
     assert gate.seen(JOINTS, [0.0, 0.0], 1.0) == math.inf
     assert gate.seen(JOINTS, [0.0, 0.0], 1.09) == 0.0
     assert gate.seen(JOINTS, [0.0, 0.0], 1.69) == pytest.approx(0.5)
+    assert gate.seen(JOINTS, [0.0, math.nan], 1.70) == 0.0
+    assert gate.seen(JOINTS, [0.0, 0.0], 1.72) == pytest.approx(0.02)
