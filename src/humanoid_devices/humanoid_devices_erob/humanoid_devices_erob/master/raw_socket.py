@@ -42,6 +42,7 @@ _QUIET: Final = 0.002  # [s] without a frame that end the late answers
 _FIRST_INDEX: Final = 16  # SOEM: EC_MAXBUF
 _LAST_INDEX: Final = 0xFF
 _MOST_FRAMES: Final = 10_000  # late frames at most; no ring is that late
+_SELECTABLE: Final = 1024  # descriptors below it can be passed to `select` (FD_SETSIZE)
 
 
 class RawSocket:
@@ -59,8 +60,14 @@ class RawSocket:
         self._silence = 0
 
     def wait(self, seconds: float) -> bool:
-        """Return whether a frame arrives within about so many seconds; other threads can run."""
-        return bool(self._readable.poll(seconds * 1e3))
+        """Return whether a frame arrives within so many seconds; other threads can run.
+
+        With a descriptor too high for `select` it gives up to 1 ms less: `poll` counts whole
+        milliseconds, and a tick may be what waits.
+        """
+        if 0 <= self._socket.fileno() < _SELECTABLE:
+            return bool(select.select([self._socket], [], [], seconds)[0])
+        return bool(self._readable.poll(int(seconds * 1e3)))
 
     def drop(self) -> None:
         """Discard all frames in the buffer."""
