@@ -22,8 +22,8 @@ UNKNOWN: Final = -1
 QUICK_RETRIES: Final = 6  # then one per second
 FIRST_DELAY: Final = 0.02  # [s], doubled with every retry
 LONGEST_DELAY: Final = 1.0  # [s]
-# [s] after a reading that registers are believed though later ones fail. All targets of the robot
-# follow once one drive is not believed, and an audit a second leaves time for several readings.
+# [s] after a reading that registers are believed though later ones fail. The target follows the
+# joint once its drive is not believed; an audit a second leaves time for several readings.
 BELIEVED: Final = 2.0
 
 

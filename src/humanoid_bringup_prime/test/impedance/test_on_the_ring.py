@@ -343,6 +343,29 @@ def test_reading_that_one_drive_does_not_answer_leaves_all_targets_at_the_comman
     assert any("j2: slave 2" in text and "no answer" in text for text in caplog.messages)
 
 
+def test_only_the_joint_whose_drive_answers_nothing_any_more_follows(make_robot: Any) -> None:
+    robot = make_robot(joints="bench", count=3)
+    robot.start(Mode.DAMPING)
+    robot.tick(20)
+    robot.target = robot.measured
+    robot.enter(Mode.STANDBY)
+    robot.tick(20)
+    for slave in range(3):
+        robot.control.external_torque(slave, 2.0)  # 0.14 rad off the target
+    robot.tick(60)
+    targets = [drive["target"] for drive in robot.control.drives()]
+    robot.control.mailbox_delay(math.inf, 2)
+    robot.tick(200)  # 4 s: the manager believes its registers for 2 s
+    assert not robot.system.impedance_confirmed()
+    found = [drive["target"] for drive in robot.control.drives()]
+    assert found[:2] == targets[:2]
+    assert found[2] != targets[2]
+    robot.control.mailbox_delay(0.0, 2)
+    robot.tick(200)  # a second until the next try, and back at a quarter of the velocity limit
+    assert robot.system.impedance_confirmed()
+    assert [drive["target"] for drive in robot.control.drives()] == targets
+
+
 @pytest.mark.parametrize("parallel", [True, False])
 def test_ten_drives_get_their_gains_without_a_batch_that_is_refused_or_repeated(
     make_robot: Any, parallel: bool

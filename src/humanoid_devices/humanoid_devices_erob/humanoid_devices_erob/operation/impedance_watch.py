@@ -80,6 +80,8 @@ class ImpedanceWatch:
         self._judgement: tuple[tuple[object, ...], ImpedanceStatement | None, bool] = (
             (), None, False
         )  # fmt: skip
+        # Mode and number that were confirmed last, and the registers then.
+        self._granted = (int(Mode.ZERO_TORQUE), -1), self._registers.copy()
         self._stiffness: FloatArray = np.full(joints, np.nan)  # see `stiffness`
         self._stiffness_at = 0  # `_changes` that it includes
         self._soft = gains_to_registers(
@@ -153,6 +155,27 @@ class ImpedanceWatch:
         if inputs != judgement[0]:
             self._judgement = judgement = inputs, statement, self._judge(statement)
         return judgement[2]
+
+    def unconfirmed(self) -> NDArray[np.bool_]:
+        """Return the joints (n,) whose gains are not known to be those of mode and number in force.
+
+        A drive that loses its gains, or is not known to have them, doesn't affect the others: where
+        both sides still tell the registers that have been confirmed, they act.
+        """
+        everywhere = np.ones(len(self.drives), dtype=bool)
+        in_force = int(self.mode), self.number
+        if self.confirmed:
+            self._granted = in_force, self._registers.copy()
+            return ~everywhere
+        granted_for, granted = self._granted
+        statement = self.statement
+        if statement is None or not granted_for == in_force == (statement.mode, statement.number):
+            return everywhere
+        stated = self._in_order(statement)
+        if stated is None:
+            return everywhere
+        same = (self._registers == granted).all(axis=0) & (stated == granted[1:4]).all(axis=0)
+        return np.asarray(~same)
 
     @property
     def free(self) -> NDArray[np.bool_]:

@@ -93,10 +93,8 @@ class Operation:
         self._note_answers()
         before = ring.enabled
         follow = ~before
-        if self._watch.confirmed:
-            follow |= self.frame.to_ring(command.stiffness == 0.0)
-        else:
-            follow[:] = True
+        follow |= self.frame.to_ring(command.stiffness == 0.0)
+        follow |= self.frame.to_ring(self._watch.unconfirmed())
         counts = self.frame.to_counts(command.position, image)
         free = self.frame.to_ring(self._watch.free) | ~before
         measured = image.position.astype(np.float64)

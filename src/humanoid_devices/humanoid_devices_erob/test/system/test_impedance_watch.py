@@ -230,6 +230,61 @@ def test_gains_that_another_thread_takes_meanwhile_do_not_replace_new_ones(watch
     assert drive.gains == JointRegisters(0, 56, 0)
 
 
+def stated_unknown(clock: Clock, joint: int) -> ImpedanceStatement:
+    """All is as it was confirmed, but for one drive that the manager doesn't know any more."""
+    registers = Registers(np.full(2, STANDBY[0]), np.full(2, STANDBY[1]), np.full(2, STANDBY[2]))
+    for values in (registers.position_gain, registers.velocity_gain, registers.velocity_integral):
+        values[1 - joint] = -1  # it names j1 first
+    return replace(statement(clock), registers=registers, confirmed=False, armed=False)
+
+
+def test_joint_whose_gains_are_not_known_any_more_leaves_the_others_confirmed(watch, clock) -> None:
+    assert watch.unconfirmed().tolist() == [False, False]
+    watch.stated(stated_unknown(clock, 1))
+    assert not watch.confirmed
+    assert watch.unconfirmed().tolist() == [False, True]
+    watch.slave_lost(1)  # joint j0
+    assert watch.unconfirmed().tolist() == [True, True]
+    take(watch, answers(1, 1))
+    watch.stated(statement(clock))
+    assert watch.unconfirmed().tolist() == [False, False]
+
+
+@pytest.mark.parametrize("joint", [0, 1])
+@pytest.mark.parametrize(("gate", "gains"), [(1, (515, 18, 0)), (0, STANDBY)], ids=["gain", "gate"])
+def test_joint_that_lost_its_gains_leaves_the_others_confirmed(watch, joint, gate, gains) -> None:
+    assert not watch.unconfirmed().any()
+    take(watch, answers(1 - joint, gate, gains))
+    assert np.flatnonzero(watch.unconfirmed()).tolist() == [joint]
+
+
+def test_no_joint_is_confirmed_for_another_mode_or_number_or_by_a_word_about_it(
+    watch, clock
+) -> None:
+    assert not watch.unconfirmed().any()
+    unknown = stated_unknown(clock, 0)
+    for changes in ({"mode": 3}, {"number": 6}, {"joint_names": ("j1",)}):
+        watch.stated(replace(unknown, **changes))
+        assert watch.unconfirmed().all(), changes
+    watch.mode_changed(Mode.STANDBY, 8)
+    watch.stated(replace(unknown, number=8))
+    assert watch.unconfirmed().all()
+    watch.mode_changed(Mode.LOCOMOTION, 7)
+    watch.stated(replace(unknown, mode=int(Mode.LOCOMOTION)))
+    assert watch.unconfirmed().all()
+
+
+def test_every_joint_is_unconfirmed_before_the_first_confirmation(make_info, clock) -> None:
+    watch = ImpedanceWatch(parse_settings(make_info(2, positions=[1, 0])), clock)
+    assert watch.unconfirmed().all()
+    watch.gates_closed()
+    watch.mode_changed(Mode.STANDBY, 7)
+    take(watch, [*answers(0, 1), *answers(1, 1)])
+    assert watch.unconfirmed().all()
+    watch.stated(replace(statement(clock), confirmed=False))
+    assert watch.unconfirmed().all()
+
+
 def test_slave_that_lost_power_ends_the_confirmation(watch) -> None:
     watch.slave_lost(0)
     assert not watch.confirmed
