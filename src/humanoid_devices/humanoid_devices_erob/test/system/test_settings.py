@@ -11,7 +11,7 @@ import pytest
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.rules.modes import Mode
 from humanoid_devices_erob.erob_system import ErobSystem
-from humanoid_devices_erob.mailbox.sdo import SdoObject, SdoResult, SdoStatus
+from humanoid_devices_erob.mailbox.sdo import SdoObject, SdoOutcome, SdoStatus
 from humanoid_devices_erob.settings import Identity, parse_settings
 
 
@@ -156,9 +156,9 @@ def test_fallback_damping_fits_every_drive(make_info, damping: str, length: int)
     system.mode_changed(Mode.DAMPING, 1)
     watch = system._watch
     for slave in range(2):
-        keys = (0x2382, 1), (0x2381, 1), (0x2381, 2), (0x2382, 3), (0x2383, 0)
-        read = [SdoObject(slave, *key, b"\1" + bytes(length - 1)) for key in keys]
-        watch.take([SdoResult(it, SdoStatus.DONE) for it in read], write=False)
+        found = SdoOutcome(SdoStatus.DONE, b"\1" + bytes(length - 1))
+        for key in ((0x2382, 1), (0x2381, 1), (0x2381, 2), (0x2382, 3), (0x2383, 0)):
+            watch.take(SdoObject(slave, *key), found)
     watch._clock = lambda: inf
     batch = watch.softening(lambda _slave: True)
     assert batch is not None
