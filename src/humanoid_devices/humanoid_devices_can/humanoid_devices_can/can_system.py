@@ -235,7 +235,7 @@ class CanSystem(HardwareComponent):
         if session is None or session.health.lost:
             guard.stop_feeding()
         else:
-            session.loop_ended(meanwhile=guard.feed, limp=guard.stop_feeding)
+            session.loop_ended(guard.stop_feeding)
 
     def _active(self) -> Session:
         if self._lifecycle.session is None:

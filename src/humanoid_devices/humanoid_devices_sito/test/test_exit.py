@@ -12,7 +12,7 @@ import pytest
 from humanoid_control_common.errors import HardwareError
 from humanoid_control_common.machine.linux import LINUX
 from humanoid_control_common.rules.safety import SafetyFlag
-from humanoid_devices_can.bus.bus import Bus, BusSettings, CanFrame
+from humanoid_devices_can.bus.bus import Bus, BusSettings, CanFrame, DataFrame, Received
 from humanoid_devices_can.errors import AdapterLostError, InterfaceError, QueueFullError
 from humanoid_devices_can.guard.channel import Stage
 from humanoid_devices_can.guard.claim import claim
@@ -113,6 +113,71 @@ def test_an_adapter_that_is_held_up_at_the_exit_is_waited_for(stiff: Stiff) -> N
 
     bench, rig = stiff(wrap)
     opened[-1]._ends = float("-inf")  # from the next RESET on
+    end(rig)
+    assert enabled(bench) == []
+
+
+def test_an_adapter_that_was_held_up_before_the_exit_is_waited_for(stiff: Stiff) -> None:
+    opened: list[HeldUpBus] = []
+
+    def wrap(bus: Bus, bench: CanBench) -> Bus:
+        assert bench.time is not None
+        opened.append(HeldUpBus(bus, bench.time, losing=0))
+        opened[-1]._ends = 0.0
+        return opened[-1]
+
+    bench, rig = stiff(wrap)
+    assert bench.time is not None
+    opened[-1]._ends = bench.time.clock() + 0.2
+    rig.run(0.1)  # all motors have been silent for twice the time in which they obey by silence
+    end(rig)
+    assert enabled(bench) == []
+
+
+def test_errors_on_the_bus_at_the_exit_leave_nothing_proved(stiff: Stiff) -> None:
+    bench, rig = stiff()
+    rig.call(rig.system.loop_ended)
+    bench.call("corrupt_next", 3)
+    with pytest.raises(HardwareError, match=r"j3 \(id 39\): silent, but the bus had errors"):
+        rig.deactivate()
+    assert enabled(bench) == []
+
+
+class OneWay(Bus):
+    """Loses the first RESET to a motor, and all that the motor sends from then on."""
+
+    def __init__(self, bus: Bus, id_: int) -> None:
+        self._bus, self._reset = bus, identifier(id_, MessageType.RESET)
+        self._armed, self._lost = False, False
+        self.state, self.refused, self.close = bus.state, bus.refused, bus.close
+
+    def arm(self) -> None:
+        """Begin with the next RESET."""
+        self._armed = True
+
+    def receive(self, timeout: float) -> Received | None:
+        """See Bus."""
+        received = self._bus.receive(timeout)
+        own = isinstance(received, DataFrame) and received.identifier >> 8 == self._reset >> 8
+        return None if self._lost and own else received
+
+    def send(self, frame: CanFrame) -> None:
+        """See Bus."""
+        if self._armed and not self._lost and frame[0] == self._reset:
+            self._lost = True
+        else:
+            self._bus.send(frame)
+
+
+def test_a_motor_that_is_no_longer_heard_gets_the_order_again(stiff: Stiff) -> None:
+    opened: list[OneWay] = []
+
+    def wrap(bus: Bus, _: CanBench) -> Bus:
+        opened.append(OneWay(bus, 39))
+        return opened[-1]
+
+    bench, rig = stiff(wrap)
+    opened[-1].arm()
     end(rig)
     assert enabled(bench) == []
 

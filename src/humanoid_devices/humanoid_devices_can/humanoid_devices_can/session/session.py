@@ -52,7 +52,7 @@ class Session:
     changing threads several times in a period would take most of it. The threads rest meanwhile.
     """
 
-    _until_limp: tuple[Callable[[], None], Callable[[], None]] | None = None  # see loop_ended
+    _on_limp: Callable[[], None] | None = None  # see loop_ended
 
     def __init__(
         self,
@@ -127,13 +127,13 @@ class Session:
         if self.transmit_queue.waits():
             self.transmit_queue.filled.set()
 
-    def loop_ended(self, meanwhile: Callable[[], None], limp: Callable[[], None]) -> None:
+    def loop_ended(self, limp: Callable[[], None]) -> None:
         """Have the threads receive and send again, and keep the motors limp.
 
-        The sending thread calls `meanwhile` as long as a motor may be stiff, then `limp` once.
+        The sending thread calls `limp` when gains of 0 have gone out.
         """
         self._received_here_at = -math.inf
-        self._until_limp = meanwhile, limp
+        self._on_limp = limp
         self.idle = True
         self._roused.set()
         self.transmit_queue.filled.set()
@@ -189,10 +189,7 @@ class Session:
         return requests.failures
 
     def unheard(self, motors: Mapping[int, float], patience: float) -> list[int]:
-        """Return those of `motors` that send nothing within `patience` [s].
-
-        A motor that has sent within its value [s] is heard already.
-        """
+        """Return the keys of `motors` that are silent for their time [s] and all of `patience`."""
         deadline = self.clock() + patience
         while True:  # the NaN of a session that has received nothing is no sign of life
             missing = [m for m, recent in motors.items() if not self.silent_for(m) <= recent]
@@ -359,13 +356,9 @@ class Session:
         period = self._timing.keep_alive
         if not self.idle:
             return period
-        if self._until_limp is not None:
-            meanwhile, limp = self._until_limp
-            if self.transmit_queue.waits() or self.gains.stiffness.any():
-                meanwhile()
-            else:
-                self._until_limp = None
-                limp()
+        if self._on_limp and not self.transmit_queue.waits() and not self.gains.stiffness.any():
+            self._on_limp()
+            self._on_limp = None
         if (left := self._sent_at + period - now) > 0.0:
             return left
         self._put_limp(range(len(self.states)), now)
