@@ -26,7 +26,6 @@ from humanoid_devices_can.session.bus_lifecycle import BusLifecycle
 from humanoid_devices_can.session.session import Session
 from humanoid_devices_erob.drive.drive_registers import DriveRegisters
 from humanoid_devices_erob.mailbox.mailbox_channel import MailboxChannel, SdoJob
-from humanoid_devices_erob.mailbox.sdo import Key, SdoResult
 from humanoid_devices_erob.operation.joint_states_gate import JointStatesGate
 from humanoid_devices_erob.operation.operation import Operation
 from humanoid_motion.dynamics.gravity_model import GravityModel
@@ -72,14 +71,7 @@ def _old_register_believed() -> None:
 
     The mend: `DriveRegisters` doubts the value, and `Operation` reads the registers again.
     """
-    learn = DriveRegisters.learn
-
-    def learn_only(
-        self: DriveRegisters, result: SdoResult, *, write: bool
-    ) -> tuple[Key, int | None, int | None]:
-        return learn(self, result, write=False)
-
-    put(DriveRegisters, "learn", learn_only)
+    put(DriveRegisters, "doubt", lambda _self, _target: None)
     note, read = Operation._note_answers, Operation._read_gains
 
     def note_only(self: Any) -> None:
