@@ -38,6 +38,7 @@ from humanoid_devices_erob.wire.pdo import RX_BYTES, TX_BYTES
 # operation the loop can't wait for a lost frame.
 _PATIENT_US: Final = 20_000
 _PROMPT_US: Final = 2_000
+_PATIENCE: Final = 0.003  # [s] of an answer to frames of our own: a busy machine holds the ring up
 _CLOCK_ATTEMPTS: Final = 6  # to set all clocks without losing a frame
 # For room in a mailbox, and for its answer: SOEM's 20 ms tolerate no lost frame, its 0.7 s no slow
 # drive.
@@ -51,7 +52,7 @@ _NOT_OPEN: Final = "the EtherCAT master is not open"
 class EthercatMaster:
     """One ring. Implements MailboxPort for the mailbox engine."""
 
-    def __init__(self, patience: float = _PROMPT_US * 1e-6) -> None:
+    def __init__(self, patience: float = _PATIENCE) -> None:
         """`patience`: [s] that the answer of an exchange may take."""
         self._patience = patience
         self._master: pysoem.Master | None = None
@@ -81,7 +82,7 @@ class EthercatMaster:
             raise InterfaceError(f"network interface '{interface}': {error}") from error
         self._master = master
         self._socket = RawSocket(interface)
-        self._datagrams = RawDatagrams(self._socket, _PROMPT_US * 1e-6, LINUX)
+        self._datagrams = RawDatagrams(self._socket, _PATIENCE, LINUX)
 
     def close(self) -> None:
         """Release the interface; does nothing if it isn't open."""
