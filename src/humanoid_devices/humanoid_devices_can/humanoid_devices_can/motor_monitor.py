@@ -39,7 +39,7 @@ class MotorMonitor:
         self.remark = NO_REASON  # state of the recovery, a FAULT
         self.guard = NO_REASON  # action or failure of the guard, a FAULT
         self.unguarded = NO_REASON  # why no guard would disable the motors, a WARNING
-        self.silent: tuple[int, ...] = ()  # motors; as they were before a guard acted
+        self.silent: Sequence[Motor] = ()  # as they were before a guard acted
         self._settings, self._timing = settings, timing
         self._overrun = max(timing.overrun_periods / settings.update_rate, timing.shortest_overrun)
         self._seen: tuple[Problem, ...] = ()
@@ -133,7 +133,7 @@ class MotorMonitor:
     def _silence_problems(self, session: Session, symptom: Reason) -> Iterable[Problem]:
         silent = self._beyond(session.silent_for)
         if not self.guard:
-            self.silent = tuple(self._settings.motors.index(motor) for motor in silent)
+            self.silent = silent
         if silent:
             why = symptom.text or "motor off? reset by itself? cable?"
             reason = Reason.of(RX_TIMEOUT, f"{_named(silent)}: silent: {why}", symptom)

@@ -98,10 +98,10 @@ class Exchange:
     """A request to one motor, and the rule that tells whether it was obeyed.
 
     With `quiet` [s] there is no answer: the motor obeys by sending nothing for that long after the
-    first request. With `insists` the request is repeated in the silence, too, since a frame may be
-    lost on its way to a motor that is not heard. With `again` [s] it obeys by sending: another
-    answer must follow so much later, since an adapter that was held up may deliver frames from
-    before the request.
+    request. With `insists` that is the first one; it is repeated in the silence, too, since a frame
+    may be lost on its way to a motor that is not heard. With `again` [s] the motor obeys by
+    sending: another answer must follow so much later, since an adapter that was held up may deliver
+    frames from before the request.
     """
 
     motor: int  # index in the block

@@ -2,7 +2,7 @@
 
 import logging
 import threading
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from typing import Final
 
 from humanoid_control_common.errors import HardwareError
@@ -29,7 +29,7 @@ from humanoid_devices_can.reason_codes import (
 )
 from humanoid_devices_can.session.activation import Activation
 from humanoid_devices_can.session.session import Session
-from humanoid_devices_can.settings import CanSettings
+from humanoid_devices_can.settings import CanSettings, Motor
 from humanoid_devices_can.timing import Timing
 
 logger = logging.getLogger(__name__)
@@ -52,7 +52,7 @@ class BusLifecycle:
         self._settings, self._family, self._timing = settings, family, timing
         self._host = host
         self._all = range(len(settings.motors))
-        self._silent: Collection[int] = ()  # motors that sent nothing before the guard acted
+        self._silent: Collection[Motor] = ()  # those that sent nothing before the guard acted
         self._why = f"the control loop stood still for more than {settings.guard_timeout:g} s"
         self._names = ", ".join(map(str, settings.motors))
         job = GuardJob(
@@ -92,7 +92,7 @@ class BusLifecycle:
             raise
         return session
 
-    def check_guard(self, session: Session, silent: Collection[int]) -> Reason:
+    def check_guard(self, session: Session, silent: Collection[Motor]) -> Reason:
         """Check the guard; return what it does, or failed to do, after the loop stood still.
 
         `silent`: motors that sent nothing before the guard acted. Their silence proves nothing.
@@ -103,11 +103,10 @@ class BusLifecycle:
         stage = self.guard.stage
         if stage is Stage.WATCHES:
             return NO_REASON
-        why = self._why
         if stage is Stage.ACTS:
-            return Reason.of(GUARD_NOT_DONE, f"the guard is disabling {self._names}: {why}")
+            return Reason.of(GUARD_NOT_DONE, f"the guard is disabling {self._names}: {self._why}")
         if stage is Stage.FAILED:
-            text = f"the guard could not disable {self._names}: {why}; clear the fault"
+            text = f"the guard could not disable {self._names}: {self._why}; clear the fault"
             return Reason.of(GUARD_NOT_DONE, text)
         self._abandon(session, silent)
         return NO_REASON
@@ -133,7 +132,7 @@ class BusLifecycle:
                 self.paused = frozenset()
                 monitor.remark = _not_enabled(str(error))
 
-    def stop(self, silent: Collection[int]) -> None:
+    def stop(self, silent: Collection[Motor]) -> None:
         """Disable all motors; `silent`: see check_guard.
 
         Raises HardwareError naming what may still be enabled: its guard goes on trying.
@@ -153,7 +152,7 @@ class BusLifecycle:
             disabled: Collection[int] = ()
             if stage is Stage.DONE:  # the guard ended this session
                 self._abandon(session, silent)
-                disabled = [i for i in self._all if i not in self._silent]
+                disabled = [i for i in self._all if self._settings.motors[i] not in self._silent]
                 session = self._reopen(session)
             elif session.health.lost:
                 session = self._reopen_lost(session)
@@ -217,21 +216,18 @@ class BusLifecycle:
     def _enable(self, session: Session, motors: Sequence[int]) -> None:
         self._activation(session).bring_up(motors, lambda: self.guard.stage is Stage.WATCHES)
 
-    def _abandon(self, session: Session, silent: Collection[int]) -> None:
+    def _abandon(self, session: Session, silent: Collection[Motor]) -> None:
         """Note that the guard has disabled the motors, as far as their silence proves it."""
         if session.health.abandoned:
             return
         self._silent = silent
-        obeyed = self._named(i for i in self._all if i not in self._silent)
+        obeyed = ", ".join(str(it) for it in self._settings.motors if it not in silent)
         text = f"{obeyed or 'no motor'}: disabled by the guard: {self._why}"
         reason = Reason.of(DISABLED_BY_GUARD, text)
-        if self._silent:
-            lost = f"{self._named(self._silent)}: silent before, may be enabled"
+        if silent:
+            lost = f"{', '.join(map(str, silent))}: silent before, may be enabled"
             reason = joined((Reason.of(MAY_BE_ENABLED, lost), reason)).worded(f"{text}; {lost}")
         session.health.abandon(reason)
-
-    def _named(self, motors: Iterable[int]) -> str:
-        return ", ".join(str(self._settings.motors[i]) for i in motors)
 
     def _activation(self, session: Session) -> Activation:
         return Activation(self._settings, self._family, session, self._timing)
