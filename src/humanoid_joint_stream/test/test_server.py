@@ -243,16 +243,22 @@ def without_lease(served: Served, activation: grpc.Future) -> None:
     served.bench.enter()
 
 
-@pytest.mark.parametrize("event", [cancelled, too_late, without_lease])
-def test_an_activation_that_nobody_uses_ends_in_damping(
-    served: Served, client: JointClient, event: Callable[[Served, grpc.Future], None]
-) -> None:
-    """The switch to REMOTE may be on its way: it is taken back."""
+def activating(served: Served, client: JointClient) -> tuple[grpc.Future, str]:
+    """An activation whose switch to REMOTE is on its way, and its lease."""
     served.bench.leave(Situation(Mode.STANDBY))
     served.link.waits = True
     lease = served.bench.session.acquire_lease("bench", served.bench.now)
     activation = client._calls["Activate"].future(pb.ActivateRequest(lease=lease))
     until(lambda: served.link.requests == [Mode.REMOTE])
+    return activation, lease
+
+
+@pytest.mark.parametrize("event", [cancelled, too_late, without_lease])
+def test_an_activation_that_nobody_uses_ends_in_damping(
+    served: Served, client: JointClient, event: Callable[[Served, grpc.Future], None]
+) -> None:
+    """The switch to REMOTE may be on its way: it is taken back."""
+    activation, _ = activating(served, client)
     event(served, activation)
     until(lambda: served.link.requests == [Mode.REMOTE, Mode.DAMPING])
     assert not served.bench.session.activation
@@ -261,11 +267,7 @@ def test_an_activation_that_nobody_uses_ends_in_damping(
 def test_a_deactivation_takes_back_the_switch_of_an_activation_under_way(
     served: Served, client: JointClient
 ) -> None:
-    served.bench.leave(Situation(Mode.STANDBY))
-    served.link.waits = True
-    lease = served.bench.session.acquire_lease("bench", served.bench.now)
-    activation = client._calls["Activate"].future(pb.ActivateRequest(lease=lease))
-    until(lambda: served.link.requests == [Mode.REMOTE])
+    activation, lease = activating(served, client)
     client.call("Deactivate", pb.LeaseToken(token=lease))
     assert served.link.requests == [Mode.REMOTE, Mode.DAMPING]
     assert activation.result(timeout=10.0).message == "the robot is in DAMPING"

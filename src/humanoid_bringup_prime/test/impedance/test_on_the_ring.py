@@ -319,9 +319,8 @@ def test_feed_forward_written_while_a_joint_is_limp_pulls_nothing(
     assert max(robot.speeds) < 0.2
 
 
-def test_reading_that_one_drive_does_not_answer_leaves_all_targets_at_the_command(
-    make_robot: Any, caplog: pytest.LogCaptureFixture
-) -> None:
+def loaded_in_standby(make_robot: Any) -> Any:
+    """A robot in STANDBY whose joints are 0.14 rad off their targets."""
     robot = make_robot(joints="bench", count=3)
     robot.start(Mode.DAMPING)
     robot.tick(20)
@@ -329,8 +328,15 @@ def test_reading_that_one_drive_does_not_answer_leaves_all_targets_at_the_comman
     robot.enter(Mode.STANDBY)
     robot.tick(20)
     for slave in range(3):
-        robot.control.external_torque(slave, 2.0)  # 0.14 rad off the target
+        robot.control.external_torque(slave, 2.0)
     robot.tick(60)
+    return robot
+
+
+def test_reading_that_one_drive_does_not_answer_leaves_all_targets_at_the_command(
+    make_robot: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    robot = loaded_in_standby(make_robot)
     targets = [drive["target"] for drive in robot.control.drives()]
     for _ in range(3):
         robot.control.mailbox_delay(math.inf, 2)
@@ -344,15 +350,7 @@ def test_reading_that_one_drive_does_not_answer_leaves_all_targets_at_the_comman
 
 
 def test_only_the_joint_whose_drive_answers_nothing_any_more_follows(make_robot: Any) -> None:
-    robot = make_robot(joints="bench", count=3)
-    robot.start(Mode.DAMPING)
-    robot.tick(20)
-    robot.target = robot.measured
-    robot.enter(Mode.STANDBY)
-    robot.tick(20)
-    for slave in range(3):
-        robot.control.external_torque(slave, 2.0)  # 0.14 rad off the target
-    robot.tick(60)
+    robot = loaded_in_standby(make_robot)
     targets = [drive["target"] for drive in robot.control.drives()]
     robot.control.mailbox_delay(math.inf, 2)
     robot.tick(200)  # 4 s: the manager believes its registers for 2 s
