@@ -45,7 +45,7 @@ WRIST = "left_wrist_roll"
 FORWARD = [[-0.6, 0.4], [0.05, 0.9], [0.6, 0.3]]  # [rad, Nm]
 BACKWARD = [[-0.6, -0.5], [-0.05, -0.8], [0.6, -0.3]]
 PLANTED = {"forward": FORWARD, "backward": BACKWARD}
-LOWER, UPPER, POINTS = -0.2, 0.2, 3  # [rad]
+LOWER, UPPER, POINTS = -0.1, 0.1, 2  # [rad]
 FIVE = 0.05  # part of the friction
 STILL = 1e-3  # [Nm]
 
