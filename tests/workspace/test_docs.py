@@ -1,4 +1,4 @@
-"""What the documentation shows works, and what it points at exists."""
+"""The examples of the documentation work, and its links lead to files and headings."""
 
 from __future__ import annotations
 
@@ -47,6 +47,13 @@ def test_python_files_that_the_documentation_names_exist(page: Path) -> None:
     assert [name for name in named if not fnmatch.filter(files, f"*/{name}")] == []
 
 
+def test_the_index_lists_every_page() -> None:
+    index = ROOT / "docs" / "README.md"
+    listed = set(re.findall(r"\]\(([^)#]+)\)", index.read_text()))
+    pages = {page.name for page in (ROOT / "docs").glob("*.md")} - {index.name}
+    assert pages - listed == set()
+
+
 def heading_anchors(page: Path) -> set[str]:
     """The anchors that GitHub gives to the headings of a page."""
     text = re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)
@@ -93,7 +100,7 @@ def test_every_plugin_is_documented(group: str) -> None:
 
 
 def test_every_error_of_the_drives_is_documented() -> None:
-    text = _guide("ethercat.md")
+    text = _guide("ethercat_reference.md")
     assert [code for code in ERROR_CODES if f"0x{code:04X}" not in text] == []
 
 

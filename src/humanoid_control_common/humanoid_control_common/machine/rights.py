@@ -63,5 +63,5 @@ def require(purpose: str, needed: Iterable[Capability]) -> None:
     if missing:
         names = " and ".join(map(str, missing))
         raise MissingRightsError(
-            f"{purpose} needs {names}, which this process lacks: {remedy()} (docs/ethercat.md)"
+            f"{purpose} needs {names}, which this process lacks: {remedy()} (docs/rights.md)"
         )
