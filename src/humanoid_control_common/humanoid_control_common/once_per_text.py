@@ -1,4 +1,4 @@
-"""A log that does not repeat itself."""
+"""A log that writes each text once."""
 
 from collections.abc import Callable
 

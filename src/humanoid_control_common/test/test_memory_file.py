@@ -1,4 +1,4 @@
-"""Files in memory: header, facts, data; refused where they are not what is expected."""
+"""Files in memory: header, facts, data; files with another content are refused."""
 
 from __future__ import annotations
 

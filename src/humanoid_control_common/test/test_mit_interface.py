@@ -80,7 +80,7 @@ def test_named_rows_are_views_of_the_array(kind: type) -> None:
 @pytest.mark.parametrize("kind", [JointState, JointCommand])
 @pytest.mark.parametrize("name", STATE_INTERFACES)
 def test_assigning_to_a_row_never_tears_it_off_its_array(kind: type, name: str) -> None:
-    """`command.position = x` either does what it says or is refused; both are safe."""
+    """`command.position = x` either changes the array or is refused; both are safe."""
     values = kind(3)
     with suppress(AttributeError):
         setattr(values, name, np.array([1.0, 2.0, 3.0]))

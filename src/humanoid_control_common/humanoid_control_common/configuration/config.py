@@ -36,7 +36,7 @@ Model = TypeVar("Model", bound=BaseModel)
 class Document:
     """Parsed configuration and the place of each key."""
 
-    name: str  # the file's path; stands for the place of a key without one
+    name: str  # the file's path; the place of a key that has none of its own
     content: Any
     places: Mapping[KeyPath, str] = field(default_factory=dict)  # "file:line"
 
@@ -56,8 +56,8 @@ def _place(path: Path, node: yaml.Node) -> str:
 class _Index:
     """The places of the keys of one file, made before their values.
 
-    An alias counts as all that it stands for: a few aliases of aliases stand for more values than
-    any memory holds.
+    Each alias counts with all its values: a few aliases of aliases have more values than any
+    memory holds.
     """
 
     path: Path
@@ -69,7 +69,7 @@ class _Index:
         self._count += 1
         if self._count > MOST_VALUES:
             raise ConfigError(
-                f"{where}: more than {MOST_VALUES} values; an alias counts as what it stands for"
+                f"{where}: more than {MOST_VALUES} values; each alias counts with all its values"
             )
         if len(key) > DEEPEST:
             raise ConfigError(f"{_place(self.path, node)}: nested more than {DEEPEST} levels deep")

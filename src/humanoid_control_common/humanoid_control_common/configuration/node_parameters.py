@@ -1,7 +1,7 @@
-"""Parameters of nodes: what they mean, and why they can't be set while the node runs.
+"""Parameters of nodes: their descriptions, and the refusal to set them while the node runs.
 
 Every node of the workspace reads its parameters once. `FixedParameters` is a base before rclpy's
-Node: it refuses `ros2 param set` with the remedy, instead of a success without effect.
+Node: it refuses `ros2 param set` with a remedy; rclpy alone would accept it without effect.
 """
 
 import sys
@@ -40,7 +40,7 @@ class FixedParameters:
         return [self.set_parameters_atomically([parameter]) for parameter in parameter_list]
 
     def set_parameters_atomically(self, parameter_list: list[Any]) -> SetParametersResult:
-        """See rclpy's Node. Whatever is refused has a reason that says what to do."""
+        """See rclpy's Node. The reason of each refusal has a remedy."""
         names = [parameter.name for parameter in parameter_list]
         for name in names:
             if name != SIM_TIME and not self.settable(name):
@@ -51,7 +51,7 @@ class FixedParameters:
         return result
 
     def describe_parameter(self, name: str) -> ParameterDescriptor:
-        """See rclpy's Node, which describes none of those it declares itself."""
+        """See rclpy's Node, which does not describe the parameters that it declares itself."""
         descriptor = super().describe_parameter(name)  # type: ignore[misc]
         descriptor.description = descriptor.description or _OF_ROS.get(name, "")
         return descriptor

@@ -1,9 +1,9 @@
 """The parameter files of a ROS command line: which section is for which node.
 
-The rules are rcl's: a section is for the node of that absolute name, `/left/viewer`; `*` stands for
-one word of it and `**` for any number of words. A name without a slash is a node in the root. Here
-it is the node of that name in the namespace of its process, so that one file serves robots in any
-namespace.
+The rules are rcl's: a section is for the node of that absolute name, `/left/viewer`; `*` matches
+one word of the name and `**` any number of words. With one difference: for rcl, a name without a
+slash is a node in the root. Here it is the node of that name in the namespace of its process, so
+that one file serves robots in any namespace.
 """
 
 import re
@@ -22,7 +22,7 @@ from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.robot.robot_namespace import ROOT, absolute, namespace_of
 
 SECTION: Final = "ros__parameters"
-# Parameters that ROS gives to every node, and handles itself.
+# Parameters that ROS declares and handles in every node.
 _OF_EVERY_NODE: Final = ("use_sim_time", "qos_overrides", "start_type_description_service")
 _FLAG: Final = "--params-file"
 
@@ -134,7 +134,7 @@ def unused(
 
 @contextmanager
 def for_rcl(arguments: Sequence[str], namespace: str | None = None) -> Iterator[list[str]]:
-    """Give `arguments` as rcl is to read them while the context is open.
+    """Yield `arguments` in the form for rcl, valid while the context is open.
 
     In a namespace, files with names without a slash are replaced by copies with absolute names.
 

@@ -1,4 +1,4 @@
-"""Masses and inertias of a description that no body has, or hardly any: mistakes of an export."""
+"""Find impossible and unlikely masses and inertias of a description: mistakes of an export."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -26,8 +26,8 @@ def check_inertias(robot: Element, meshes: Meshes) -> list[str]:
 
     `robot` is the root of a description.
 
-    Raises ConfigError, naming the link, for values that no body has, and for a joint that moves
-    nothing that weighs: MuJoCo would refuse them too, or replace them (`balanceinertia`).
+    Raises ConfigError, naming the link, for impossible values, and for a joint that moves no mass:
+    MuJoCo would refuse them too, or replace them (`balanceinertia`).
     """
     compiler = robot.find("mujoco/compiler")
     settings = {} if compiler is None else compiler.attrib
@@ -97,7 +97,7 @@ def _against_shapes(
 def _corners(link: Element, meshes: Meshes) -> FloatArray | None:
     """Return corners of boxes around the link's shapes [m], shape (n, 3), in its frame.
 
-    The shapes to collide with, or those to be seen if there are none; None without shapes.
+    The collision shapes, or the visual ones if there are no others; None without shapes.
     """
     where = f"link '{link.get('name', '')}'"
     found: list[FloatArray] = []

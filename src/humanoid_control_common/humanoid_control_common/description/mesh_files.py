@@ -1,4 +1,4 @@
-"""What is in a mesh file: triangles and their colours. Reads STL, OBJ and DAE (COLLADA)."""
+"""Read the triangles and colours of mesh files: STL, OBJ and DAE (COLLADA)."""
 
 import logging
 from collections.abc import Callable, Iterator
@@ -45,7 +45,7 @@ class Meshes:
     def read(self, reference: MeshReference) -> tuple[MeshPart, ...]:
         """Return the parts of a mesh, scaled as the description says.
 
-        DAE: the file's unit counts, its up axis does not, as in rviz. STL and OBJ are in metres.
+        DAE: the file's unit is applied, its up axis is not, as in rviz. STL and OBJ are in metres.
 
         Raises MeshError with link, file, and what was expected.
         """

@@ -1,6 +1,7 @@
-"""Mesh files that a robot description names: where they are.
+"""Locate the mesh files that a robot description names.
 
-A description that leaves its file names meshes in a way that holds anywhere on this machine:
+A description that is passed on as text names meshes in a form that is valid anywhere on this
+machine:
 `package://NAME/…` of an installed package, or `file:///…`. Those two are what rviz reads, too.
 """
 
@@ -74,12 +75,13 @@ def mesh_references(robot: Element) -> Iterator[MeshReference]:
 
 
 def with_absolute_meshes(urdf: str, source: Path) -> str:
-    """Return `urdf`, read from the file `source`, with the meshes named as in this module's head.
+    """Return `urdf`, read from the file `source`, with meshes named as this module describes.
 
-    A relative path starts at the folder of `source`, or where `<mujoco><compiler meshdir=…/>` says.
-    `package://` of a package that is not installed is that around `source`, if it has this name.
+    A relative path starts at the folder of `source`, or at that of `<mujoco><compiler meshdir=…/>`.
+    `package://` of a package that is not installed is the package around `source`, if it has this
+    name.
 
-    Raises MeshError for a file that is not there, with link, file and what was expected.
+    Raises MeshError for a file that does not exist, with link, file and what was expected.
     """
     if "<mesh" not in urdf:
         return urdf
@@ -125,7 +127,7 @@ def _file(reference: MeshReference, name: str, source: Path, compiler: Element |
     folder = settings.get("meshdir", settings.get("assetdir"))
     if folder is None:
         return (source.parent / name).resolve()
-    # MuJoCo's own rule: in a URDF it takes the folders off a name unless told otherwise.
+    # MuJoCo's own rule: in a URDF it removes the folders of a name by default.
     kept = name if settings.get("strippath") == "false" else Path(name).name
     return (source.parent / folder / kept).resolve()
 

@@ -1,6 +1,6 @@
-"""A robot description as MuJoCo reads it: with its meshes, and with what URDF leaves open.
+"""A robot description in the form that MuJoCo reads: with its meshes and its defaults.
 
-MuJoCo knows no `package://` and no DAE, so it gets every mesh as a file in memory.
+MuJoCo supports no `package://` and no DAE, so it gets every mesh as a file in memory.
 """
 
 from dataclasses import dataclass
@@ -42,12 +42,12 @@ def mujoco_input(urdf: str, meshes: Meshes | None = None) -> MujocoInput:
 
     `<mujoco><compiler>`, `<option>` and `<size>` of the description apply. Where it gives no
     `inertiafromgeom`, a link without `<inertial>` is massless, as in any URDF: MuJoCo would guess
-    its mass from its shape. Shapes that are only seen are left out, unless `discardvisual="false"`.
+    its mass from its shape. Visual shapes are left out, unless `discardvisual="false"`.
 
     `meshes` are those that were read already, if any.
 
-    Raises ConfigError for a text that is not XML, links and joints that are no tree, a time step,
-    which the simulation has, and masses that no body has; MeshError for a mesh that is missing,
+    Raises ConfigError for a text that is not XML, links and joints that are no tree, a time step
+    (the simulation has its own), and impossible masses; MeshError for a mesh that is missing,
     broken, flat or too large.
     """
     try:
@@ -76,10 +76,10 @@ def mujoco_input(urdf: str, meshes: Meshes | None = None) -> MujocoInput:
 
 
 def exclude_neighbours(spec: Any) -> None:
-    """Let no link of `spec`, a mujoco.MjSpec, collide with the standing link that carries it.
+    """Exclude collisions of each link of `spec`, a MjSpec, with the fixed link that carries it.
 
-    MuJoCo itself lets the two links of a joint pass through each other unless one stands still,
-    and shapes from CAD overlap at their joint. What stands still is one body for MuJoCo, the world,
+    MuJoCo itself excludes collisions of the two links of a joint unless one of them is fixed, and
+    shapes from CAD overlap at their joint. All fixed links are one body for MuJoCo, the world,
     unless the description has `fusestatic="false"`.
     """
     for body in spec.bodies:

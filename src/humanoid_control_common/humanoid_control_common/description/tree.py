@@ -13,8 +13,8 @@ _LEAST_AXIS: Final = 1e-9  # length of an axis
 def check_tree(robot: Element) -> None:
     """Check the links and joints of a description, whose root is `robot`.
 
-    Raises ConfigError, naming link or joint, for two of one name, a name or link that is not there,
-    links that are no tree, and a joint that moves about an axis of length 0.
+    Raises ConfigError, naming link or joint, for a name that occurs twice or is missing, a link
+    that does not exist, links that are no tree, and a joint with an axis of length 0.
     """
     links = _names(robot, "link")
     _names(robot, "joint")

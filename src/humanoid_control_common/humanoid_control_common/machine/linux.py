@@ -1,4 +1,4 @@
-"""The machine itself: Linux' clocks and threads."""
+"""The real machine: the clocks and threads of Linux."""
 
 import threading
 import time

@@ -1,7 +1,7 @@
 """The machine that a process runs on: its clocks, its waits and its threads.
 
-Whatever needs time takes a Machine as argument. The stepped robot puts a simulated one in the place
-of `LINUX`: then one seed decides when everything happens.
+All code that needs time takes a Machine as argument. The stepped robot replaces `LINUX` by a
+simulated one: then one seed decides when everything happens.
 """
 
 import threading

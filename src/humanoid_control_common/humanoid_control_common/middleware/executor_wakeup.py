@@ -1,4 +1,4 @@
-"""Wakes executors periodically: their waits do not depend on the system's clock then."""
+"""Wake executors periodically, so that their waits do not depend on the system's clock."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -1,1 +1,1 @@
-"""What every robot has: joints, the MIT interface, calibration, description, namespace."""
+"""Values of every robot: joints, the MIT interface, calibration, description, namespace."""

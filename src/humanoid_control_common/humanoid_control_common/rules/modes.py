@@ -2,8 +2,8 @@
 
 The rules are one pure function.
 
-Source: behaviour of the documented system (modes 0-4 and their transition table); what is stricter
-here (latched safety falls, fresh impedance) is described in docs/modes.md.
+Source: behaviour of the documented system (modes 0-4 and their transition table); docs/modes.md
+describes the stricter rules here (latched safety falls, fresh impedance).
 """
 
 from dataclasses import dataclass

@@ -84,8 +84,8 @@ IMPEDANCE_NOT_CONFIRMED: Final = CODES.add(
 _RESTART: Final = "Start the bring-up again: the impedance manager comes with it."
 IMPEDANCE_MANAGER_SILENT: Final = CODES.add(
     "IMPEDANCE_MANAGER_SILENT",
-    "Its process ended or hangs. Drives that were armed were made soft; one that never was keeps "
-    "its stiff factory gains. Nothing stiff may begin.",
+    "Its process ended or hangs. Armed drives were made soft; a drive that was never armed keeps "
+    "its stiff factory gains. Stiff modes are refused.",
     _RESTART,
 )
 IMPEDANCE_MANAGER_UNHEARD: Final = CODES.add(

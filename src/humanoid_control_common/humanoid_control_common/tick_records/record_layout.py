@@ -2,7 +2,7 @@
 
 A file has a header and three rings of records of fixed size: the ticks of the control loop, the
 events of the loop, and the events of its ROS side. Each ring has one writer. A record is whole if
-the numbers at both its ends are equal: one is written before the rest, the other after it.
+the numbers at its two ends are equal: the writer writes one first and the other last.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Masses and inertias that an export gets wrong, by link."""
+"""Errors of masses and inertias in an export are found, by link."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is read from STL, OBJ and DAE, and what is said of a broken file."""
+"""Contents of STL, OBJ and DAE files, and the messages for broken ones."""
 
 from __future__ import annotations
 

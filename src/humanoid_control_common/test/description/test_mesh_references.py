@@ -1,4 +1,4 @@
-"""Which file a mesh's reference means, and what is said of one that is not there."""
+"""References of meshes lead to files, and a missing file is named."""
 
 from __future__ import annotations
 
