@@ -1,4 +1,4 @@
-"""Why a motion is refused."""
+"""Errors of motions that are refused."""
 
 from enum import IntEnum
 

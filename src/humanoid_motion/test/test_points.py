@@ -1,4 +1,4 @@
-"""Received points: what is wrong is named with point, joint, found and expected."""
+"""Received points: an error names point, joint, found and expected value."""
 
 from __future__ import annotations
 

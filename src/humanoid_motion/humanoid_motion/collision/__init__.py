@@ -1,1 +1,1 @@
-"""Whether two links of the robot come too near to each other, at a pose, on a way, or ahead."""
+"""Check whether two links of the robot come too near to each other, at a pose or on a way."""

@@ -1,4 +1,4 @@
-"""How far links are apart: the values that the collision check deals in."""
+"""Distances of links: the values of the collision check."""
 
 from dataclasses import dataclass
 from typing import Final, Self

@@ -1,4 +1,4 @@
-"""Find the pairs of links that need no collision check, and why."""
+"""Find the pairs of links that need no collision check, with the reason of each."""
 
 import itertools
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Whether the robot keeps its links apart on a whole way, between the samples, too."""
+"""Check that the robot's links stay apart on a whole way, also between its samples."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from humanoid_motion.collision.collision_model import CollisionModel
 from humanoid_motion.errors import MotionRefusedError
 
 TOLERANCE: Final = 0.002  # [m]; the distance between two checked poses may be smaller by this
-# 10 µs each. The ROS side waits meanwhile, and after 200 ms without it the loop goes to DAMPING.
+# 10 µs each. The ROS side waits meanwhile; after 200 ms of its silence the loop goes to DAMPING.
 MOST_LOOKS: Final = 5000
 
 
@@ -29,12 +29,11 @@ class Conflict:
 def first_conflict(model: CollisionModel, way: FloatArray, distance: float) -> Conflict | None:
     """Return the first place of `way` (n_samples, n_joints) [rad] nearer than `distance` [m].
 
-    Links that are nearer where it begins may not come nearer than there.
+    Links that are nearer at its beginning may not come nearer than there.
 
-    The way is straight in joint space between two samples. From a pose at which all pairs of links
-    have some room left the check goes on to where none can have used up more than that, and
-    TOLERANCE: a point moves by the angle of each joint times its distance from that joint's axis at
-    most.
+    The way is straight in joint space between two samples. A point of a link moves at most by the
+    angle of each joint times the point's distance from that joint's axis. So the distances at one
+    pose tell how far the way is free, up to TOLERANCE; the next look is at the end of that part.
 
     Raises MotionRefusedError for a way that takes more than MOST_LOOKS looks.
     """
@@ -46,7 +45,7 @@ def first_conflict(model: CollisionModel, way: FloatArray, distance: float) -> C
     while place < moved[-1]:
         if looks == MOST_LOOKS:
             raise MotionRefusedError(
-                f"the way needs more than {MOST_LOOKS} looks at the links: send it in parts"
+                f"the way needs more than {MOST_LOOKS} checks of the distances: send it in parts"
             )
         looks += 1
         sample = int(np.searchsorted(moved, place, side="right")) - 1

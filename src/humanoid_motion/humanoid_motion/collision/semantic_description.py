@@ -24,7 +24,7 @@ class Cause(StrEnum):
 def parse_disabled_pairs(srdf: str, where: str) -> dict[LinkPair, str]:
     """Return the disabled pairs of an SRDF text with their reasons.
 
-    Raises ConfigError that begins with `where` and says what is wrong.
+    Raises ConfigError that begins with `where` and names the error.
     """
     root = _root(srdf, where)
     return {
@@ -45,7 +45,7 @@ def refuse_unknown_links(pairs: Iterable[LinkPair], links: Collection[str], wher
 
 
 def with_disabled_pairs(srdf: str, disabled: Mapping[LinkPair, str], where: str) -> str:
-    """Return the SRDF text with these disabled pairs in the place of its own.
+    """Return the SRDF text with these disabled pairs instead of its own.
 
     Groups, end effectors and comments stay. Raises ConfigError, see `parse_disabled_pairs`.
     """

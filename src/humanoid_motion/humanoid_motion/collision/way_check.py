@@ -1,4 +1,4 @@
-"""Whether a way of some joints keeps the links of the whole robot apart."""
+"""Check that a way of some joints keeps the links of the whole robot apart."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Self
@@ -13,9 +13,9 @@ if TYPE_CHECKING:  # they import MuJoCo, which takes 0.3 s
 
 
 class WayCheck:
-    """Looks for the first place of a way that is too narrow. One thread calls it.
+    """Find the first point of a way at which links are too near. One thread calls it.
 
-    A way that begins where links are nearer than `distance` may not bring these nearer than there.
+    Links that are nearer than `distance` at the beginning may not come nearer than there.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Find out what a hand carries, from the torques of resting joints."""
+"""Identify the payload of a hand from the torques of resting joints."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,10 +11,10 @@ from humanoid_control_common.robot.joints import FloatArray
 from humanoid_motion.dynamics.gravity_model import GravityModel
 from humanoid_motion.dynamics.payload import FARTHEST, Payload
 
-POSES: Final = 2  # at least: one pose hardly tells mass from distance
-LEAST_TORQUE: Final = 0.3  # [Nm] by 1 kg, or by 1 kg times 0.1 m: less tells nothing
+POSES: Final = 2  # at least: at one pose mass and distance can hardly be distinguished
+LEAST_TORQUE: Final = 0.3  # [Nm] by 1 kg, or by 1 kg times 0.1 m: less is not significant
 _HAND: Final = 0.1  # [m] the length that makes mass and first moment comparable
-LIGHTEST: Final = 0.02  # [kg]; where something lighter is cannot be said
+LIGHTEST: Final = 0.02  # [kg]; the centre of mass of a lighter payload cannot be found
 
 
 class RestingPose(NamedTuple):
@@ -40,7 +40,7 @@ def identify(model: GravityModel, link: str, poses: Sequence[RestingPose]) -> Id
     along the hand. A mass below 0 counts as none.
 
     Raises ConfigError for fewer than POSES poses, values that are not finite, and poses from which
-    mass and distance cannot be told apart.
+    mass and distance cannot be distinguished.
     """
     if len(poses) < POSES:
         raise ConfigError(f"payload of '{link}': {len(poses)} poses, expected {POSES} at least")
@@ -53,12 +53,12 @@ def identify(model: GravityModel, link: str, poses: Sequence[RestingPose]) -> Id
         rows.append(np.stack([per_mass, per_moment @ axis * _HAND], axis=1))
         left.append(pose.torque - model.torque(pose.position))
     effects, torques = np.concatenate(rows), np.concatenate(left)
-    carries = np.abs(effects).max(axis=1) > 0.0  # the other arm tells nothing
+    carries = np.abs(effects).max(axis=1) > 0.0  # the other arm does not carry it
     effects, torques = effects[carries], torques[carries]
     weakest = float(np.linalg.svd(effects, compute_uv=False).min()) if len(effects) > 1 else 0.0
     if weakest < LEAST_TORQUE:
         raise ConfigError(
-            f"payload of '{link}': mass and distance cannot be told apart: they differ by "
+            f"payload of '{link}': mass and distance cannot be distinguished: they differ by "
             f"{weakest:.2f} Nm, expected {LEAST_TORQUE:g} Nm at least: choose poses in which the "
             "hand points in other directions, one of them level"
         )

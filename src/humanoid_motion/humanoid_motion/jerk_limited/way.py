@@ -1,6 +1,6 @@
 """The fastest way from any state to a pose at rest, with limited velocity, acceleration and jerk.
 
-Planned by the library ruckig (MIT licence), of which only this module knows.
+The library ruckig (MIT licence) plans it; only this module imports ruckig.
 """
 
 from collections.abc import Iterable

@@ -1,1 +1,1 @@
-"""Motions that were taught: recorded, smoothed, kept in a file, and played."""
+"""Taught motions: recorded, smoothed, stored in a file, and played."""

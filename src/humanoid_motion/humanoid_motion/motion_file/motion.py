@@ -1,4 +1,4 @@
-"""A motion as a YAML file that people edit: written, read, and checked with line and joint."""
+"""A motion as an editable YAML file: written, read, and checked with line and joint."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The points that play a motion from wherever the joints are."""
+"""The points that play a motion from the present pose of the joints."""
 
 from typing import Final
 

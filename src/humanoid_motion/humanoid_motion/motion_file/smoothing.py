@@ -1,4 +1,4 @@
-"""From a recorded motion of joints to few points, smooth and within limits."""
+"""Reduce a recorded motion of joints to few points, smooth and within limits."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""How fast time passes on a path: it slows down, stops and recovers; the path stays the same."""
+"""The rate at which time passes on a path: it falls, stops and recovers; the path is unchanged."""
 
 from typing import Final
 
@@ -19,11 +19,12 @@ class Pace:
 
     With the path q(s) and the rate r = ds/dt the acceleration is q'' r² + q' dr/dt. In every tick
     dr/dt is the lowest, or highest, value for which no joint exceeds its limit. Where the path
-    itself brakes with all it has the lowest is 0: the path's own end is the stop then.
+    itself
+    brakes at the limit, the lowest value is 0: the joints stop at the end of the path.
 
     Args:
         trajectory: within its limits, see `refuse_beyond`.
-        time: where on it the joints are [s].
+        time: on the trajectory, at which the joints are [s].
         acceleration: limits [rad/s^2], (n,).
         rate: at which time passes there, 0 to 1.
     """
@@ -57,7 +58,7 @@ class Pace:
         return self._change(period, max(self._most(period, 1.0), 0.0))
 
     def hold_back(self, part: float) -> None:
-        """Learn that only `part`, 0 to 1, of the latest step was made."""
+        """Take note that only `part`, 0 to 1, of the latest step was made."""
         begun, period = self._step
         way = part * (self.time - begun)
         self._place(begun + way, min(self.rate, way / period) if period else 0.0)
@@ -101,7 +102,7 @@ class Pace:
         """
         times = (self.time, self.time + self.rate * period)
         found = (self._permitted(self._trajectory.at(time), sign) for time in times)
-        # A path that stands still for a moment can begin at any rate, but not end its braking.
+        # A path with zero velocity at this time can begin at any rate, but not end its braking.
         free = (1.0 - self.rate) / period if sign > 0.0 else 0.0
         return sign * min(sign * (free if it is None else it) for it in found)
 
@@ -117,7 +118,7 @@ class Pace:
 
 
 def made(before: FloatArray, wanted: FloatArray, target: FloatArray) -> float:
-    """Return which part, 0 to 1, of the step from `before` to `wanted` leads to `target`.
+    """Return the part, 0 to 1, of the step from `before` to `wanted` that leads to `target`.
 
     All [rad], (n,). A step without length counts as made.
     """

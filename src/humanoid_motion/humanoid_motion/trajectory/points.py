@@ -1,4 +1,4 @@
-"""The points of a trajectory as they are sent, and what must be right about them."""
+"""The points of a trajectory as they are sent, and their checks."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -24,10 +24,10 @@ def trajectory_through(
 ) -> Trajectory:
     """Return the trajectory of all joints that continues `start` without a step.
 
-    Points with positions only are joined by quintics that pass them at a velocity chosen from
-    their neighbours, without acceleration; with velocities by cubics; with accelerations by
-    quintics. A first point at time 0 is where the sender believes the robot is: the difference to
-    `start` fades out over the next points.
+    Points with only positions are connected by quintics that pass them at a velocity chosen from
+    their neighbours, without acceleration; points with velocities by cubics; points with
+    accelerations by quintics. A first point at time 0 is the sender's assumption of the present
+    pose: the difference to `start` fades out over the next points.
 
     Args:
         start: commanded state, (3, n).
@@ -49,7 +49,7 @@ def trajectory_through(
     duration = np.diff(times)
     if points.accelerations is None and points.velocities is not None:
         moved = cubic(states[:-1], states[1:], duration)
-        if not joins:  # the acceleration in force goes on
+        if not joins:  # the acceleration in force continues
             moved[:1] = quartic(states[:1], states[1:2], duration[:1])
     else:
         moved = quintic(states[:-1], states[1:], duration)

@@ -45,10 +45,10 @@ class Trajectory:
         return values(self.coefficients[segment], time - self.knots[segment])
 
     def poses(self) -> tuple[FloatArray, FloatArray]:
-        """Return times [s], (k,), and positions [rad], (k, n), that stand for the whole way.
+        """Return times [s], (k,), and positions [rad], (k, n), that represent the whole way.
 
-        Between two of them no joint is more than STRAIGHT away from the straight line. A slow
-        motion has no more of them than a fast one along the same way.
+        Between two poses no joint is more than STRAIGHT away from the straight line. The number of
+        poses does not depend on the speed of the motion.
         """
         duration = np.diff(self.knots)
         if not self.duration:

@@ -1,4 +1,4 @@
-"""Gravity and payloads load the joints of a pendulum as the closed form says."""
+"""Gravity and payloads load the joints of a pendulum as in the closed form."""
 
 from __future__ import annotations
 

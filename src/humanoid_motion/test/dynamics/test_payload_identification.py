@@ -54,7 +54,7 @@ def test_an_empty_hand_has_no_payload(model) -> None:
 
 def test_poses_that_tell_nothing_are_refused(model) -> None:
     hanging = RestingPose(np.zeros(2), np.zeros(2))
-    with pytest.raises(ConfigError, match="cannot be told apart"):
+    with pytest.raises(ConfigError, match="cannot be distinguished"):
         identify(model, "lower", [hanging, hanging])
     with pytest.raises(ConfigError, match="1 poses, expected 2"):
         identify(model, "lower", [hanging])

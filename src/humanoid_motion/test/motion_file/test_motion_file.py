@@ -1,4 +1,4 @@
-"""A motion file that a person edits is played as it says, or refused with its line."""
+"""An edited motion file is played as written, or refused with its line."""
 
 from __future__ import annotations
 
