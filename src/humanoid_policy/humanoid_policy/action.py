@@ -1,4 +1,4 @@
-"""What an action of a policy commands, of one robot or of a batch of them."""
+"""The commands of a policy's action, for one robot or for a batch of robots."""
 
 from typing import NamedTuple
 
@@ -21,7 +21,7 @@ class ActionLaw:
     """Turns actions into targets.
 
     `held` is computed once in each policy step and kept until the next one; `target` in each tick,
-    as a reference goes on between two policy steps.
+    because a reference continues between two policy steps.
 
     Args:
         metadata: of the policy.

@@ -1,4 +1,4 @@
-"""Why a policy is refused, and why one that runs must end."""
+"""Errors of policies: refused at loading, or ended while running."""
 
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.rules.reasons import ReasonedError

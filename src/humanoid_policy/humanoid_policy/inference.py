@@ -1,4 +1,4 @@
-"""Inference beside the control loop: single slots between the loop's thread and another one."""
+"""Inference in a thread beside the control loop, connected by single slots."""
 
 import logging
 from collections.abc import Callable
@@ -31,9 +31,9 @@ class Answer:
 
 
 class Inference:
-    """One question and one answer at a time.
+    """Compute one action at a time for the loop.
 
-    The loop calls `ask` and `answer`; `run`, or `step` in its place, belongs to another thread.
+    The loop calls `ask` and `answer`; another thread calls `run`, or `step` instead of it.
     With `at_once` no other thread is needed: `ask` computes the answer itself.
 
     Args:
@@ -70,7 +70,7 @@ class Inference:
         """Answer questions until `close` is called."""
         while not self._closed:
             machine.wait(self._wake)
-            self._wake.clear()  # before taking: a question left meanwhile wakes again
+            self._wake.clear()  # first: a later question wakes the thread again
             self.step()
 
     def step(self) -> None:

@@ -1,7 +1,7 @@
-"""The metadata of a policy, which its ONNX file contains: the only source of what it expects.
+"""The metadata of a policy, from its ONNX file. They alone define what the policy expects.
 
 Values in the file are strings; lists are comma-separated. The keys are those of Isaac Lab's
-exporters where these have such a key. docs/policies.md describes them.
+exporters where the exporters have them. docs/policies.md describes them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from humanoid_policy.observation.terms import TERMS
 
 LONGEST_PERIOD: Final = 1.0  # [s]: an action that is held longer is no control
 LARGEST: Final = 1e6  # of any number: gains, angles and scales are far below
-# Written by exporters beside ours; nothing here depends on them.
+# Notes that exporters write; no code depends on them.
 NOTES: Final = frozenset({"command_names", "run_path"})
 _NUMBERS: Final = (
     "joint_stiffness",

@@ -1,4 +1,4 @@
-"""How long a policy takes for an action."""
+"""Measure the time that a policy takes for an action."""
 
 from typing import Final, NamedTuple
 

@@ -1,4 +1,4 @@
-"""Random changes of a policy's file: it is refused with the right word, or loaded as it says."""
+"""Random changes of a policy's file: it is refused with the right word, or loaded as written."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What a policy observes."""
+"""The observation of a policy, computed from its terms."""

@@ -1,4 +1,4 @@
-"""What is known at the moment of an observation, of one robot or of a batch of them."""
+"""The inputs of an observation at one time, of one robot or of a batch of robots."""
 
 from dataclasses import dataclass
 
@@ -16,9 +16,9 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """Measurements and wishes; the leading shape is that of the batch, () for one robot.
+    """Measurements and requested motion; the leading shape is that of the batch, () for one robot.
 
-    What no term of the observation needs may be None.
+    A value that no term of the observation needs may be None.
     """
 
     position: FloatArray  # measured [rad], (..., n)
