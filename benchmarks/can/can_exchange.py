@@ -1,7 +1,7 @@
-"""`read` and `write` of the four wrists on CAN: enabled Sito motors that follow commands.
+"""Measure `read` and `write` of the four wrists on CAN: enabled Sito motors that follow commands.
 
-The motors run in a process of their own, behind a serial adapter (slcan); the component's two
-threads run beside. The mock component with as many joints is measured at the same pace.
+The motors run in a process of their own, behind a serial adapter (slcan). The two threads of the
+component run meanwhile. The mock component with as many joints is measured at the same rates.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""Two CAN buses with seven Robstrides each at 200 to 500 Hz: their load, and what it costs.
+"""Measure two CAN buses with seven Robstrides each at 200 to 1000 Hz: load and processor time.
 
 Lite's control process in DAMPING, without black box and viewer, against the virtual Lite with
 bit-exact buses at 1 Mbit/s. A motor answers each command, so that a tick is 14 frames on each bus.
 "Ticks" is the share of commands that reach a motor: a newer command replaces one that waits for the
-bus, the adapter or the process. "Full" is the rate at which the frames as measured would fill the
-bus. The processes have serial adapters (slcan): at most 5 frames without an answer, and the virtual
-adapter answers every 2 ms. "Simulated" is the stepped robot, whose adapters queue 10 frames as
-SocketCAN does, and whose processes take no time: what is left there is the bus and the protocol.
+bus, the adapter or the process. "Full" is the rate at which the measured frames would fill the bus.
+The processes have serial adapters (slcan): at most 5 frames without an answer, and the virtual
+adapter answers every 2 ms. "Simulated" is the stepped robot. Its adapters queue 10 frames as
+SocketCAN does, and its processes take no time, so only the bus and the protocol are measured.
 
 Jitter is |period - nominal| of the loop. CPU is in percent of one core. The start is
 `hc up twin --robot NAME` to the first joint states; Prime's needs root.

@@ -1,8 +1,8 @@
-"""One control cycle without ROS: read + update + limits + write with mock hardware.
+"""Measure one control cycle without ROS: read + update + limits + write with mock hardware.
 
-Publishing, in another thread, is excluded; the hand-over to that thread is included. Back to back,
-cycles run with warm caches; paced, every 5 ms as on the robot. A controller whose target for one
-joint is always too far ahead shows the cost of limiting it.
+Publishing, in another thread, is excluded; the hand-over to that thread is included. Cycles run
+back to back, with warm caches, and paced: one every 5 ms, as on the robot. The cost of limiting a
+joint is measured with a controller whose target for that joint is always too far ahead.
 """
 
 from __future__ import annotations

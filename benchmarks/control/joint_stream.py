@@ -1,8 +1,8 @@
-"""The joint stream beside a bare gRPC echo of the same messages.
+"""Compare the joint stream with a bare gRPC echo of the same messages.
 
 The robot is `hc up mock --full-mit` with 14 joints and a loop of 333 and 1000 Hz. This process is
-its client, reads the state of each tick and answers it with a command; further readers are in
-another process that costs little, as if they ran on other machines. Measured:
+its client, reads the state of each tick and answers it with a command. Further readers are in
+another process. It uses little processor time, like readers on other machines. Measured:
 
 * one way: from `send` to the server's receipt (goal: p99 within 1 ms),
 * echo: from `send` to the state of the tick that executes the command (goal: p99 within 2 periods),

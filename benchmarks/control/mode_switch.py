@@ -1,4 +1,4 @@
-"""From a request on /control_mode to the statement of the new mode.
+"""Measure the time from a request on /control_mode to the statement of the new mode.
 
 A running client requests DAMPING and STANDBY from the real control process (mock hardware) in
 turn, each time at a random phase of its loop, and waits for the statement with the new mode and a

@@ -1,8 +1,9 @@
-"""The cost of safety per cycle: the control cycle with all its layers, and without any.
+"""Measure the cost of safety per cycle: the control cycle with all safety layers and without.
 
-Prime's 14 joints in STANDBY on mock hardware, both loops in turns. Without: no limit stage, no
-measurement check, no check of commands, no safety reports. The black box's record of the
-tick comes after the cycle; it is measured apart and belongs to the sum. Beside it each layer alone.
+Prime's 14 joints are in STANDBY on mock hardware; both loops take turns. The loop without layers
+has no limit stage, no measurement check, no check of commands and no safety reports. The black
+box's record of the tick comes after the cycle; it is measured separately and added to the sum.
+Each layer is also measured alone.
 """
 
 from __future__ import annotations

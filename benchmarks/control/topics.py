@@ -1,11 +1,11 @@
-"""Latency of joint states to another process, and the cost of the control process.
+"""Measure the latency of joint states to another process, and the cost of the control process.
 
 The real control process (mock hardware, 14 joints, DAMPING) and a bare rclpy publisher of the same
 message with the same QoS take turns at every rate, several rounds; this process is the only
 subscriber of both, with one single-threaded executor, and runs before they start. Measured are:
 
 * the time from the stamp, taken just before `publish()`, to the subscriber's callback (goal: within
-  1.3 times of the bare one), and how many messages of those due arrived at all;
+  1.3 times of the bare one), and the share of the expected messages that arrived;
 * the time from the start of the process to the first callback (goal: 1 s);
 * the processor time of the publishing process in percent of one core, and its resident memory
   (goal: 200 MB).

@@ -1,6 +1,7 @@
 """An EtherCAT master with the habits that made the documented set-up slow, for comparison.
 
-It drives the same virtual drives as ours, on the ring's stepped clock: nothing waits in wall time.
+It drives the same virtual drives as our master, on the ring's stepped clock, without waits in wall
+time.
 The habits, and the documented times they explain (hybrid actuation page of Prime):
 
 * slaves are activated one after another. Each takes `STAGING` for its configuration, then DC drift

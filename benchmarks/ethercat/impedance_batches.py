@@ -1,4 +1,4 @@
-"""The registers of two modes, and the batches that lead from one to the other."""
+"""The registers of two modes, and the batches that change from one to the other."""
 
 from __future__ import annotations
 

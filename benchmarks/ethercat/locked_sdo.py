@@ -1,7 +1,7 @@
 """SDO writes by a thread per slave beside process data, under a lock with priority for the latter.
 
-The usual way around "one thread only": every pysoem call takes one lock, and an SDO waits while the
-process data thread waits for the lock. For comparison only.
+This is the usual solution for a library that allows one thread only: every pysoem call takes one
+lock, and an SDO waits while the process data thread waits for the lock. For comparison only.
 """
 
 from __future__ import annotations

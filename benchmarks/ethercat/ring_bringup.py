@@ -1,10 +1,10 @@
-"""From a closed master to operation enabled: this stack, and a master with the documented habits.
+"""Measure the bring-up to operation enabled: this stack, and a master with the documented habits.
 
 This stack runs in real time, the other master on the ring's stepped clock, where waiting takes no
 wall time. The drives are the same.
 
-Faults are counted, too. Of a staged bring-up: joined slaves that left operation with error 0xA000
-and were recovered. Of this stack: drives with an error after a completed bring-up.
+Faults are counted, too. In a staged bring-up these are joined slaves that left operation with error
+0xA000 and were recovered; in this stack, drives with an error after a completed bring-up.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Friction maps: how well they are recorded, and what the compensation by them does.
+"""Measure friction maps: the error of a recorded map, and the effect of the compensation.
 
-A joint of the virtual robot's plant with planted friction (0.5 to 0.9 Nm, by position and
-direction), weight and, for breakaway, a Stribeck part; its controller at 200 Hz. All times are
-simulated ones. Tracking: a sine of 0.1 rad. Holding: at 0.1 rad, with 0.2 mrad of noise.
+One joint of the virtual robot's plant has friction (0.5 to 0.9 Nm, by position and direction),
+weight and, for breakaway, a Stribeck part. Its controller runs at 200 Hz. All times are simulated.
+Tracking: a sine of 0.1 rad. Holding: at 0.1 rad, with 0.2 mrad of noise.
 
 `--plots FOLDER` draws friction.svg, which docs/servo_controllers.md shows; it needs matplotlib.
 """

@@ -1,4 +1,4 @@
-"""What the compensation of friction does, as a picture."""
+"""Draw the effect of friction compensation."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Compensation of gravity: its cost in a tick, and the sag of an arm with 1 kg.
+"""Measure gravity compensation: its cost in a tick, and the sag of an arm with 1 kg.
 
-The arm is raised on a trajectory, on the stepped robot: eRobs at 50 Hz whose transmissions give 0.7
-of the nominal torque. Sag: the distance of the worst joint to its target, at rest.
+A trajectory raises the arm on the stepped robot, with eRobs at 50 Hz whose transmissions give 0.7
+of the nominal torque. The sag is the distance of the worst joint to its target, at rest.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ def _controllers(*, compensates: bool) -> Any:
 
 
 def sags() -> dict[str, Figure]:
-    """Return the sag without compensation, and with it before and after the payload is told."""
+    """Return the sag without compensation, and with it before and after the payload is set."""
     found = {}
     for compensates in (False, True):
         with TemporaryDirectory() as folder:
@@ -144,7 +144,7 @@ def sags() -> dict[str, Figure]:
             if compensates:
                 found["sag of the empty arm, compensated"] = single(arm.sag() * 1e3, "mrad")
             arm.control.payload(HAND, MASS)
-            told = "payload not told" if compensates else "not compensated"
+            told = "payload not set" if compensates else "not compensated"
             found[f"sag with 1 kg, {told}"] = single(arm.sag() * 1e3, "mrad")
             if compensates:
                 payload = PayloadMessage(link=HAND, mass=MASS)

@@ -1,6 +1,6 @@
-"""Policies: cost of the controller in each tick, of observation and inference, and their delay.
+"""Measure policies: time of a tick, of observation and of inference, and the delay of an action.
 
-A tick is compared with one of REMOTE, which follows a stream of commands. The network has two
+A tick is compared with a tick of REMOTE, which follows a stream of commands. The network has two
 hidden layers of 128 values; it observes 70 values and moves 14 joints.
 """
 

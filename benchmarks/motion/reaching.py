@@ -1,10 +1,10 @@
-"""How well Prime tracks the motion of LOCOMOTION: the policy of the bring-up, and its gains alone.
+"""Measure how well Prime tracks the motion of LOCOMOTION, with its policy and with gains alone.
 
-In MuJoCo, as `hc up mujoco`, and on the virtual robot, on one simulated clock; without and with a
-payload in each hand. The gains alone are the same controller with a policy whose action is 0;
-held: the same on the virtual robot, with the loop's compensation of gravity, which is not told of
-the payload.
-The error is that of the measured joints to the motion, from its first second to its end.
+The runs are in MuJoCo, as `hc up mujoco`, and on the virtual robot, on one simulated clock; without
+and with a payload in each hand. "Gains alone" is the same controller with a policy whose action is
+0. "Held" is the same on the virtual robot with gravity compensation, which does not know the
+payload. The error is the difference of the measured joints to the motion, from its first second to
+its end.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""The cost of keeping links apart: one look at all distances, one tick, one way.
+"""Measure the self-collision check: all distances once, one tick, one way.
 
-Prime's shapes and SRDF. A tick at rest, in free motion and with links that slow down.
+It uses Prime's shapes and SRDF. A tick is measured at rest, in free motion, and with links that are
+slowed down.
 """
 
 from __future__ import annotations

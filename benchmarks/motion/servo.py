@@ -1,7 +1,7 @@
-"""Servo controllers: the cost of a tick for 1, 20 and 100 joints.
+"""Measure a tick of the servo controllers for 1, 20 and 100 joints.
 
-All joints move, have friction maps of 20 points, an integral and a derivative part, and every tenth
-tick makes a report. A new command arrives every tenth tick, as from a client at 100 Hz.
+All joints move. They have friction maps of 20 points, an integral and a derivative part. Every
+tenth tick makes a report. A new command arrives every tenth tick, as from a client at 100 Hz.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Trajectories: cost of the controller in each tick, and time to plan a motion.
+"""Measure trajectories: a tick of the controller, and the time to plan a motion.
 
-A tick is compared with one of REMOTE, which follows a stream of commands.
+A tick is compared with a tick of REMOTE, which follows a stream of commands.
 """
 
 from __future__ import annotations

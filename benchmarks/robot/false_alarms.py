@@ -1,12 +1,12 @@
-"""Simulated hours without a fault: every fall is a false alarm (goal: 0).
+"""Count the falls in simulated hours without a fault: each one is a false alarm (goal: 0).
 
-Falls with a joint beyond its velocity safety limit don't count: a limp wrist that drops.
+Falls with a joint beyond its velocity safety limit don't count, such as a limp wrist that drops.
 
-Prime in MuJoCo, without pacing, with all layers of safety. A simulated operator follows the rules,
-goes through the modes at random and lets the arms down before they go limp; programs send
-smooth commands up to 0.8 of the joints' velocity limits; hands carry up to 1 kg and are pushed.
-Positions are measured in counts of the real encoders, velocities with noise. Beside the alarms:
-how near the joints came to the velocity safety limit.
+Prime runs in MuJoCo, without pacing, with all safety layers. A simulated operator follows the
+rules, requests the modes at random and lowers the arms before they go limp. Programs send smooth
+commands up to 0.8 of the joints' velocity limits. Hands carry up to 1 kg and are pushed. Positions
+are measured in counts of the real encoders, velocities with noise. The result also has the largest
+ratio of a speed to the velocity safety limit.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ FASTEST = 0.8  # of the velocity limit, at most, in commands
 WIDEST = 0.6  # [rad] to either side
 SOFTEST, STIFFEST = (10.0, 2.0), (40.0, 5.0)  # [Nm/rad], [Nm s/rad]
 LONGEST_STANDBY = 20.0  # [s]
-COME_DOWN = 4.0  # [s] in DAMPING, before the arms are let go
+COME_DOWN = 4.0  # [s] in DAMPING, before the arms lose their damping
 HOUR = 3600.0  # [s]
 QUICK = 30.0  # [s]
 

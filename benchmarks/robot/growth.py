@@ -1,9 +1,9 @@
-"""Growth of memory, file descriptors and threads in every process of a running robot.
+"""Measure the growth of memory, file descriptors and threads in every process of a running robot.
 
 `hc up twin` (or mujoco, mock) runs with its viewer, and gets the requests of an operator: DAMPING,
-STANDBY, the status. Meanwhile every process is sampled: its own memory
-(anonymous and shared pages, and what was swapped out of them), its open file descriptors, its
-threads. The first part of the time, in which everything is used for the first time, does not count.
+STANDBY, the status. Meanwhile every process is sampled: its own memory (anonymous and shared pages,
+also those swapped out), its open file descriptors, its threads. The first part of the time, in
+which everything is used for the first time, does not count.
 Reported per process: the slope of its memory (the median of the slopes between all pairs of
 samples, so that a single step is none), and the largest change of descriptors and threads between
 the quietest samples of the first and of the last third.

@@ -1,4 +1,4 @@
-"""From a command of the joint stream to torque on the virtual robot, at the robot's 50 Hz.
+"""Measure the time from a command of the joint stream to torque on the virtual robot, at 50 Hz.
 
 `hc up twin --joint-stream`, then a client whose command changes at random phases: a load on a
 wrist, a position on an elbow, whose drive only follows positions. The latency is the time from

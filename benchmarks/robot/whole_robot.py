@@ -1,4 +1,4 @@
-"""The real bring-up with the virtual robot: time until it is up, and latency of a command.
+"""Measure the real bring-up with the virtual robot: time until it is up, latency of a command.
 
 `hc up twin` is timed from its start to the first /prime/joint_states and to STANDBY in force
 (requested as soon as the impedance manager allows it). Then, in REMOTE at the robot's 50 Hz, a

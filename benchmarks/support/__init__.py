@@ -1,1 +1,1 @@
-"""What benchmarks share: figures, and the programs they measure."""
+"""Support of the benchmarks: figures, and the programs that they measure."""

@@ -1,4 +1,4 @@
-"""Shared by all benchmarks: figures with median and p99, as a table or as JSON."""
+"""Figures with median and p99, as a table or as JSON."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def arguments(description: str | None) -> argparse.ArgumentParser:
     )
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     parser.add_argument(
-        "--quick", action="store_true", help="only see that it works: figures of a few samples"
+        "--quick", action="store_true", help="test the benchmark itself: figures of a few samples"
     )
     return parser
 

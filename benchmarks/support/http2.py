@@ -1,6 +1,6 @@
-"""Just enough HTTP/2 to make gRPC calls with little processor time, and to break them anywhere.
+"""A minimal HTTP/2 client for gRPC calls: it takes little time, and can end a call at any byte.
 
-One thread, one socket; headers are sent as HPACK literals, and not decoded.
+It has one thread and one socket; headers are sent as HPACK literals, and not decoded.
 """
 
 import socket

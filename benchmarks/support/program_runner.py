@@ -40,7 +40,7 @@ class Running:
             self._fail(f"ended with code {code}")
 
     def finish(self, patience: float = PATIENCE) -> None:
-        """Wait until it ends by itself. Raises ProgramError unless its exit code is 0."""
+        """Wait until the program ends by itself. Raises ProgramError unless its exit code is 0."""
         try:
             code = self.process.wait(patience)
         except subprocess.TimeoutExpired:

@@ -1,4 +1,4 @@
-"""The inner force loop of the virtual motor boards: rate, latency and cost.
+"""Measure the inner force loop of the virtual motor boards: rate, latency and cost.
 
 The two buses of the virtual Hand in simulated time, without the stack: a host sends each board a
 new torque in every millisecond, a staircase, and reads the boards' own report. The fingers are

@@ -1,4 +1,4 @@
-"""The cost of the simulation beside the physics itself, on Prime's own model.
+"""Measure the cost of the simulation compared with its physics alone, on Prime's model.
 
 * Steps per second of the ROS-free MujocoSystem (read, write: five physics steps of 1 ms per call)
   in turns with a bare loop that evaluates the same MIT law with numpy before every `mj_step` and

@@ -1,6 +1,6 @@
-"""The speed of the stepped robot, and of the fault campaign on it, in processor time of one core.
+"""Measure the speed of the stepped robot and of the fault campaign on it, in time of one core.
 
-The same in wall time stands beside it: on a machine that does other things, too, it says less.
+The table also has the speed in wall time, which other programs of the machine can lower.
 
 * Simulated seconds per second of the whole robot at 50 Hz, in DAMPING and in STANDBY: control
   process, impedance manager, black box, guard, both buses, drives and body, with the campaign's

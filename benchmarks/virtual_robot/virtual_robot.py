@@ -1,4 +1,4 @@
-"""The cost of the virtual robot: a millisecond of it, its process, and its CAN bus' load.
+"""Measure the cost of the virtual robot: one millisecond, its process, and the load of its bus.
 
 A step is one millisecond of ten drives on the ring, four motors on the bus and the body they turn,
 all enabled with the gains of STANDBY; it is compared with MuJoCo's own step of the same body. CPU
@@ -106,7 +106,7 @@ def host(device: Path) -> Iterator[int]:
     descriptor = os.open(device, os.O_RDWR | os.O_NOCTTY)
 
     def drain() -> None:
-        with suppress(OSError):  # the robot is gone
+        with suppress(OSError):  # the robot's process has ended
             while os.read(descriptor, 1 << 16):
                 pass
 

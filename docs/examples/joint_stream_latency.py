@@ -1,4 +1,4 @@
-"""Measure the latency of the joint stream while the pose is held: no ROS needed.
+"""Measure the latency of the joint stream while the robot holds its pose: no ROS needed.
 
 First `hc up mujoco --joint-stream`, `hc mode damp`, `hc mode standby --wait`.
 Usage: joint_stream_latency.py [SECONDS]

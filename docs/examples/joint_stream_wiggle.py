@@ -15,7 +15,7 @@ seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 1.0
 
 
 async def main() -> None:
-    """Move each joint through one period of a sine, and tell how far it has come."""
+    """Move each joint through one period of a sine, and print how far it moved."""
     async with AsyncJointClient() as client:
         states = client.states()
         start = (await anext(states)).position

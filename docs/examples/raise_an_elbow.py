@@ -1,4 +1,4 @@
-"""Raises the left elbow of Prime in REMOTE, lowers it again, and leaves the robot in DAMPING.
+"""Raise the left elbow of Prime in REMOTE, lower it again, and end in DAMPING.
 
 Before: `hc up mujoco`, and in a second shell (`source env.sh`) `hc mode damp`,
 `hc mode load --wait`, `hc mode remote`. Then: `python docs/examples/raise_an_elbow.py`.
@@ -12,14 +12,14 @@ import rclpy
 from humanoid_control_msgs.msg import ControlMode, MITCommand
 from rclpy.node import Node
 
-JOINT, ANGLE, SPEED = "left_elbow_pitch", -0.6, 0.4  # [rad] from where it is held, [rad/s]
-RATE = 50.0  # [Hz]; after 0.1 s without a command REMOTE takes the stream for ended
+JOINT, ANGLE, SPEED = "left_elbow_pitch", -0.6, 0.4  # [rad] from the held position, [rad/s]
+RATE = 50.0  # [Hz]; a stream without a command for 0.1 s is stale
 HOLD = 1.0  # [s]
-PATIENCE = 10.0  # [s] for the robot to be in REMOTE, and to be in DAMPING at the end
+PATIENCE = 10.0  # [s] longest wait for REMOTE, and for DAMPING at the end
 
 
 class RaiseElbow(Node):
-    """Sends a command for all joints at every step: those that don't move are held."""
+    """Publish a command for all joints at each step. Only one joint moves; the others are held."""
 
     def __init__(self) -> None:
         super().__init__("raise_an_elbow")
@@ -31,17 +31,17 @@ class RaiseElbow(Node):
         self.create_timer(1.0 / RATE, self.step)
 
     def on_command(self, message: MITCommand) -> None:
-        """Keep the command in force: a ramp from measured angles would sag once more."""
+        """Store the command in force. The ramp starts there: measured angles hang below it."""
         self.held = message
 
     def on_mode(self, message: ControlMode) -> None:
-        """Keep the mode in force."""
-        if message.controller_name:  # else it is a request
+        """Store the mode in force."""
+        if message.controller_name:  # without a name the message is a request
             self.mode = message.mode
 
     @property
     def missing(self) -> str:
-        """What it still waits for before it begins, and what to do about it; empty if nothing."""
+        """The missing condition for the start, with a remedy; empty if the motion can start."""
         if self.mode is None:
             return "no robot answers: start one (`hc up mujoco`) with the same ROS_DOMAIN_ID"
         if self.mode != ControlMode.REMOTE:
@@ -50,7 +50,7 @@ class RaiseElbow(Node):
 
     @property
     def left(self) -> bool:
-        """Whether REMOTE was in force, and no longer is."""
+        """Whether REMOTE was in force and has ended."""
         return self.begin is not None and self.mode != ControlMode.REMOTE
 
     def step(self) -> None:
@@ -70,16 +70,16 @@ class RaiseElbow(Node):
                 position=target.tolist(),
                 velocity=[0.0] * count,
                 effort=[0.0] * count,
-                stiffness=[20.0] * count,  # an eRob has its mode's, whatever is commanded
+                stiffness=[20.0] * count,  # an eRob always has the stiffness of the mode
                 damping=[2.0] * count,
             )
         )
-        if now > 2 * way + HOLD:  # and go on sending until DAMPING is in force
+        if now > 2 * way + HOLD:  # commands continue until DAMPING is in force
             self.requests.publish(ControlMode(mode=ControlMode.DAMPING))
 
 
 def main() -> None:
-    """Run until REMOTE is left, or until something is waited for in vain."""
+    """Run until REMOTE has ended, or a wait has lasted for PATIENCE."""
     rclpy.init()
     node = RaiseElbow()
     node.get_logger().info("waiting for REMOTE: hc mode remote")
@@ -87,7 +87,7 @@ def main() -> None:
     while node.begin is None:
         rclpy.spin_once(node, timeout_sec=0.1)
         if node.begin is None and time.monotonic() > deadline:
-            sys.exit(f"nothing was moved, {PATIENCE:g} s were waited: {node.missing}")
+            sys.exit(f"no motion within {PATIENCE:g} s: {node.missing}")
     length = 2 * abs(ANGLE) / SPEED + HOLD
     while not node.left:
         rclpy.spin_once(node, timeout_sec=0.1)

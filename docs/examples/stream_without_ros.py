@@ -1,7 +1,8 @@
-"""Sways Prime's left elbow in REMOTE without ROS, by DDS alone: `pip install cyclonedds`.
+"""Sway Prime's left elbow in REMOTE without ROS, with DDS only: `pip install cyclonedds`.
 
 Before: `hc up mujoco` and `hc mode remote`, as for raise_an_elbow.py. ROS_DOMAIN_ID and
-ROS_AUTOMATIC_DISCOVERY_RANGE count as they do for ROS. At its end REMOTE damps the joints.
+ROS_AUTOMATIC_DISCOVERY_RANGE have the same effect as for ROS. At the end of the stream REMOTE
+damps the joints.
 """
 
 import math
@@ -21,7 +22,7 @@ LOCAL = """<General><Interfaces><NetworkInterface name="lo" multicast="false"/><
 
 
 def message(package, kind, /, **fields):
-    """Return a ROS message type as DDS knows it; the order of its fields counts."""
+    """Return the DDS type of a ROS message; the order of its fields matters."""
     return make_idl_struct(kind, f"{package}::msg::dds_::{kind}_", fields)
 
 

@@ -1,4 +1,4 @@
-"""A bare rclpy publisher of what the control process publishes.
+"""A bare rclpy publisher of the message that the control process publishes.
 
 python -m benchmarks.support.peers.joint_state_publisher TOPIC RATE
 """

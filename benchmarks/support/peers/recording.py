@@ -1,4 +1,4 @@
-"""Statistics that keep the start of every tick; the control loop's own keep a window."""
+"""Timing statistics that store the start of every tick; the control loop's own store a window."""
 
 from __future__ import annotations
 

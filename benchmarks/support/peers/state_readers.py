@@ -1,4 +1,4 @@
-"""Readers of a joint stream's states that cost this machine little, as if they ran on others.
+"""Read a joint stream's states with little processor time, like readers on other machines.
 
 Usage: state_readers.py SOCKET NUMBER DECIMATION. Each reader is a connection of its own. Prints the
 rates of the slowest and the fastest reader [Hz] in each second.
