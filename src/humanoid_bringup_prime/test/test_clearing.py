@@ -10,7 +10,9 @@ from test_support.operator import GONE, Clearing
 from humanoid_control_common.rules.reason_codes import REQUIRES_ANOTHER_MODE, RESET_SENT
 from humanoid_control_common.rules.reasons import ReasonCode
 
-RESET = "reset sent, but PrimeSitoCAN reports FAULT: wrist silent; call again when it is gone"
+RESET = (
+    "reset sent, but PrimeSitoCAN reports FAULT: wrist silent; call again when the fault is gone"
+)
 
 
 class Bench:

@@ -1,6 +1,6 @@
 """Entry points of the control process: controller manager and mode manager.
 
-Imports happen late, so that Ctrl-C ends the process in order from the start.
+Modules are imported late, so that Ctrl-C ends the process in order from the start.
 """
 
 import sys

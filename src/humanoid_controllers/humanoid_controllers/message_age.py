@@ -3,7 +3,7 @@
 from collections.abc import Hashable
 from typing import Final
 
-WINDOW: Final = 10.0  # [s] for which the shortest delay is remembered, at least
+WINDOW: Final = 10.0  # [s] for which the shortest delay counts, at least
 MOST_SENDERS: Final = 8
 
 

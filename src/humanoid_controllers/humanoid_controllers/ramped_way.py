@@ -7,7 +7,7 @@ Unlike a planner of the fastest way this one keeps the time, whatever accelerati
 from typing import Final, NamedTuple
 
 RAMP: Final = 0.25  # of the time, for each of both ramps: the speed is 4/3 of the mean one
-SHORTEST: Final = 1e-3  # of the time; a way at the speed limit itself leaves no room for a ramp
+SHORTEST: Final = 1e-3  # of the time; a way at the speed limit leaves no time for a ramp
 
 
 class Part(NamedTuple):

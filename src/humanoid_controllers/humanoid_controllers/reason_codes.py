@@ -39,7 +39,7 @@ POWERING_DOWN: Final = CODES.add(
 CONTROLLER_NOT_LOADED: Final = CODES.add(
     "CONTROLLER_NOT_LOADED",
     "No controller that implements the requested mode is loaded.",
-    "Load one: see the controllers YAML, and `hc status`.",
+    "Load a controller for it: see the controllers YAML, and `hc status`.",
 )
 CONTROLLER_IN_CHARGE: Final = CODES.add(
     "CONTROLLER_IN_CHARGE",

@@ -47,7 +47,7 @@ class RemoteReport:
             self._refused = Refused(count, self._received, now, refusal[:LONGEST_REASON])
 
     def due(self, state: str, now: float) -> Diagnosis | None:
-        """Return the diagnosis due at `now`, None if there is none. `state`: behaviour of REMOTE.
+        """Return the diagnosis due at `now`, None if none is due. `state`: behaviour of REMOTE.
 
         WARN if a command was refused since the last diagnosis.
         """

@@ -42,10 +42,10 @@ class StandbyParameters(StrictModel):
 
 
 class StandbyController(Controller):
-    """Goes from the measured pose through the sequence, then holds. It rests at each pose.
+    """Moves from the measured pose through the sequence, then holds. It rests at each pose.
 
-    Each way is a straight line in the space of the joints, without a step of the speed.
-    A way that is held back waits, and goes on from where it got to.
+    Each way is a straight line in joint space, without a step of the speed.
+    A way that is held back waits, and continues from the target it has reached.
     In the first segment the stiffness ramps from 0 to its target and the damping from the value in
     force to its target, so that a damped joint never goes limp and a sagged arm does not jerk.
     """
@@ -124,7 +124,7 @@ class StandbyController(Controller):
         self._left[:] = self._reached[:] = state.position
 
     def on_held_back(self, target: FloatArray, why: str) -> None:
-        """See Controller. The way goes on from there, and recovers its speed."""
+        """See Controller. The way continues from there, and recovers its speed."""
         part = made(self._left, self._reached, target)
         self._reached[:] = self._left + part * (self._reached - self._left)
         self._elapsed = self._before + part * (self._elapsed - self._before)

@@ -5,12 +5,12 @@ from typing import Final
 
 import numpy as np
 
-MOST: Final = 20_000  # arrivals that a window remembers, of more than come in a second
+MOST: Final = 20_000  # arrivals that a window stores: more than arrive in a second
 
 
 @dataclass(slots=True)
 class _Window:
-    """What arrived since the latest look."""
+    """The arrivals since the latest look."""
 
     arrivals: list[float] = field(default_factory=list)  # [s]
     latencies: list[float] = field(default_factory=list)  # [s]
@@ -19,9 +19,9 @@ class _Window:
 class StreamStatistics:
     """Measures a stream from the arrivals of its messages.
 
-    * Rate and intervals, and jitter: the standard deviation of the intervals. Always.
-    * Lost and out of order: by the sequence number that the sender's middleware counts. A number
-      that comes again from 1 is another sender.
+    * Rate, intervals and jitter, the standard deviation of the intervals: always.
+    * Lost and out of order: by the sequence number that the sender's middleware counts. Numbers
+      that begin again at 1 are those of another sender.
     * Latency: from the sender's stamp to the arrival. The clocks of both computers must agree.
 
     One thread calls `arrived`, another one `look`.

@@ -1,1 +1,1 @@
-"""The mode manager: requests, rules, stop sources, and what is stated on /control_mode."""
+"""The mode manager: requests, rules, stop sources, and statements on /control_mode."""

@@ -11,7 +11,7 @@ from humanoid_control_common.tick_records.record_layout import EventKind
 from humanoid_control_common.tick_records.record_ring import report_text
 from humanoid_controllers.mode_manager.answer import Answer
 
-_MOST: Final = 32  # sources whose latest report is kept; a robot has a handful
+_MOST: Final = 32  # sources whose latest report is stored; a robot has about five
 
 
 class Recorder(Protocol):
@@ -22,9 +22,9 @@ class Recorder(Protocol):
 
 
 class EventLog:
-    """Notes each change once, although statements and reports are repeated. Used by one thread.
+    """Record each change once, although statements and reports are repeated. Used by one thread.
 
-    `recorder` is None while there is none.
+    `recorder` is None while there is no recorder.
     """
 
     def __init__(self) -> None:

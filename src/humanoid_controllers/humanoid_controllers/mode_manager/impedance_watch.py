@@ -1,4 +1,4 @@
-"""Judges by the impedance manager's reports whether the gains of the drives are confirmed."""
+"""Check by the impedance manager's reports whether the gains of the drives are confirmed."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -42,7 +42,7 @@ class ImpedanceWatch:
         self._report: ImpedanceReport | None = None
         self._arrival = 0.0
         self._in_force: tuple[Mode, int] | None = None
-        self._gone = False  # it has reported before, but not for `GONE`
+        self._gone = False  # it has reported before, but not within `GONE`
         self._good = 0.0  # [s] when the impedance in force was confirmed last, or came into force
 
     def reported(self, report: ImpedanceReport, now: float) -> None:

@@ -1,4 +1,4 @@
-"""Detects that the control loop stands still and cannot carry out requests."""
+"""Detect that the control loop stands still and cannot execute requests."""
 
 from typing import Final
 

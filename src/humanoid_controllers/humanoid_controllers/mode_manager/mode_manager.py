@@ -114,7 +114,7 @@ class ModeManager:
 
     @property
     def pending_controller(self) -> str:
-        """The controller that a switch is on its way to, or waits for; empty if there is none."""
+        """The controller that a pending or waiting switch will activate; empty if there is none."""
         waiting = self._waiting and self._waiting.controller
         return self._requests.pending_controller or waiting or ""
 
@@ -158,7 +158,7 @@ class ModeManager:
         self._stop.release(now)
         self._problem = self._safety_problem(snapshot, now)
         if self._problem:
-            hint = "call again when it is gone; a source that ended counts until a restart"
+            hint = "call again when the fault is gone; a source that ended counts until a restart"
             text = f"reset sent, but {self._problem}; {hint}"
             return _refused(Reason.of(RESET_SENT, text, self._problem))
         self._latched = self._message = NO_REASON
@@ -298,7 +298,7 @@ class ModeManager:
 
     def _switch(self, request: _Request) -> Answer:
         assert request.controller is not None
-        if not self._latched:  # a fall is stated until it is cleared, whoever asks for DAMPING
+        if not self._latched:  # a fall is stated until it is cleared, also after DAMP
             self._message = NO_REASON
         if request.intent is Intent.DAMP:
             self._requests.go_down(request.controller)

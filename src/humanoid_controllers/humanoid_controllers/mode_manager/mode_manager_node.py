@@ -73,12 +73,12 @@ class ModeManagerParameters(StrictModel):
 
 
 class ModeManagerNode(Companion, SwitchAuthority):
-    """Connects ModeManager to its topics and services.
+    """Connect ModeManager to its topics and services.
 
     Args:
         manager: the node whose loop the mode manager commands.
         ros: makes the node.
-        shut_down: asks the process to end.
+        shut_down: requests the end of the process.
     """
 
     def __init__(
@@ -212,7 +212,7 @@ class ModeManagerNode(Companion, SwitchAuthority):
     def _state(self) -> None:
         """Publish the statement."""
         self._stated = statement = self._modes.statement
-        self._event_log.recorder = self._manager.recorder  # there is none before the loop's start
+        self._event_log.recorder = self._manager.recorder  # None before the loop's start
         self._event_log.note_statement(statement, self._modes.fall)
         message = ControlMode(
             mode=int(statement.mode),

@@ -11,10 +11,10 @@ ZERO_LIMIT: Final = 1.5  # [s] for ZERO_TORQUE and its gains
 
 
 class PowerDown:
-    """Leads the loop through DAMPING to ZERO_TORQUE, one `look` at a time.
+    """Leads the loop through DAMPING to ZERO_TORQUE, a step in each call of `look`.
 
     Args:
-        modes: the mode manager. Requests must be closed: they would interfere.
+        modes: the mode manager. It must refuse requests, which would interfere.
         now: start time [s], on the clock of every `look`.
     """
 

@@ -1,4 +1,4 @@
-"""The service /humanoid_control/power_down: answers once the hardware is deactivated, or is not."""
+"""The service /humanoid_control/power_down. It answers after the deactivation of the hardware."""
 
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -30,8 +30,8 @@ class PowerDownService:
     """Begins the way down at the first request; answers all requests at its end.
 
     Args:
-        begin: makes the way down and closes the mode manager for all other requests.
-        deactivate: asks the process to end, which deactivates the hardware.
+        begin: returns the way down; the mode manager refuses all other requests from then on.
+        deactivate: requests the end of the process, which deactivates the hardware.
     """
 
     def __init__(

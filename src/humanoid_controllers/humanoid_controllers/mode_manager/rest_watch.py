@@ -1,4 +1,4 @@
-"""Detects joints at rest: arms that do not fall when their damping is removed."""
+"""Detect joints at rest: arms that do not fall when their damping is removed."""
 
 from typing import Final
 
@@ -10,7 +10,7 @@ from humanoid_control_common.rules.reason_codes import JOINTS_SETTLING
 from humanoid_control_common.rules.reasons import NO_REASON, Reason
 from humanoid_controller_manager.loop.snapshot import Snapshot
 
-SLOW: Final = 0.1  # [rad/s] of every joint: an arm that hangs, not one that falls
+SLOW: Final = 0.1  # [rad/s] of every joint: below it an arm hangs, above it an arm falls
 SLOW_FOR: Final = 0.3  # [s] all must be slow: a swinging arm is slow at each end of its way
 
 _SETTLING: Final = Reason.of(

@@ -1,4 +1,4 @@
-"""The clock by which the silence of sources is judged."""
+"""The clock that measures the silence of sources."""
 
 from collections.abc import Callable
 from typing import Final
@@ -9,8 +9,9 @@ LONGEST_LOOK: Final = 0.1  # [s] counted at most from one look to the next; look
 class StallTolerantClock:
     """Monotonic time [s] without the stalls of the thread that reads it.
 
-    Messages that arrive during a stall wait in the middleware: the sources were not silent. So of a
-    gap between two looks at most `LONGEST_LOOK` counts. The control loop detects long stalls of ROS
+    Messages that arrive during a stall wait in the middleware: the sources were not silent. So at
+    most
+    `LONGEST_LOOK` of a gap between two looks counts. The control loop detects long stalls of ROS
     callbacks itself.
     """
 

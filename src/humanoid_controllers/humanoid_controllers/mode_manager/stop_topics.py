@@ -1,4 +1,4 @@
-"""Topics of the operator's stop: stops and heartbeats in, its safety report out."""
+"""Topics of the operator's stop: stops, heartbeats and the safety report."""
 
 from collections.abc import Callable
 from typing import Final

@@ -31,16 +31,16 @@ from humanoid_policy.reason_codes import (
     POLICY_OUT_OF_LIMITS,
 )
 
-# A motion begins at most so far from the measured joint: soft arms hang by 0.15 rad below their
-# target.
+# A motion begins at most at this distance from the measured joint: soft arms hang by 0.15 rad below
+# their target.
 START_TOLERANCE: Final = 0.3  # [rad]
 ROUNDING: Final = 1e-5  # [rad] of a motion that reaches a limit; the limit stage removes it
 
 
 class RlPolicyController(Controller):
-    """Asks the policy in each policy step, and follows its answer from the next step on.
+    """Requests an action in each policy step, and follows it from the next step on.
 
-    So an action acts exactly one policy period after its observation, however fast the machine is.
+    So an action acts exactly one policy period after its observation, on every machine.
     Until the first action the pose measured at activation is held with the policy's gains. The
     target moves no faster than the joints' velocity limits.
 
@@ -130,7 +130,7 @@ class RlPolicyController(Controller):
         self.inference.close()
 
     def _policy_step(self, state: JointState, now: float, reference: Reference | None) -> None:
-        """Take the action of the step before, and ask for the next one."""
+        """Take the action of the step before, and request the next one."""
         if self._asked:
             self._action = self._answered()
             self._held = self._law.held(self._action, self._target.position)

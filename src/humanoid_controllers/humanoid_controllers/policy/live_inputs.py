@@ -1,4 +1,4 @@
-"""What a policy observes beside the joints and its motion: an IMU, velocity commands."""
+"""Inputs of a policy besides the joints and its motion: an IMU, velocity commands."""
 
 from dataclasses import dataclass
 

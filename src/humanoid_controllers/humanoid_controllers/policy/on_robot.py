@@ -1,4 +1,4 @@
-"""Whether a policy fits the robot that shall follow it."""
+"""Check that a policy fits the robot."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -76,8 +76,8 @@ def motion_of(
 ) -> MotionReference | None:
     """Return the motion that the policy follows, None if there is none.
 
-    `robot` has the joints of the policy, in its order. Raises ConfigError for a motion that is
-    wrong, and for a policy that needs one, but has none.
+    `robot` has the joints of the policy, in its order. Raises ConfigError for an invalid motion,
+    and for a missing motion that the policy needs.
     """
     if given is None:
         needed = _needing_motion(metadata)

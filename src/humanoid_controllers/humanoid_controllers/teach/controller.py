@@ -1,4 +1,4 @@
-"""REMOTE by hand: joints go where they are pushed and stay where they are left."""
+"""REMOTE by hand-guiding: joints move when they are pushed, and stay where they are left."""
 
 from collections.abc import Mapping
 from typing import ClassVar
@@ -34,11 +34,11 @@ class TeachParameters(StrictModel):
 
 
 class TeachController(Controller):
-    """Targets trail behind joints that are pushed; the loop holds the joints against gravity.
+    """Targets follow pushed joints at a distance; the loop holds the joints against gravity.
 
     A target stays until its joint is `hold` x effort limit / stiffness away, and then follows at
-    that distance: to a hand that feels like friction, and a joint that is let go rests unless the
-    model of its weight is wrong by more than that.
+    that distance, which feels like friction. A released joint rests unless the error of its
+    modelled weight is larger than `hold` x effort limit.
     """
 
     Parameters = TeachParameters

@@ -1,8 +1,8 @@
 """The action `~/follow_joint_trajectory` and the topic `~/controller_state`.
 
-The only module of this package that imports control_msgs, which may be absent. A goal stays
-"accepted" until its motion has ended, and is executed then: a coroutine that waits would keep
-rclpy's executor busy all the time.
+This is the only module of the package that imports control_msgs, which may be absent. A goal stays
+"accepted" until its motion has ended, and is executed then: a waiting coroutine would keep rclpy's
+executor busy all the time.
 """
 
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ ERASED: Final = -1.0  # a tolerance that switches the controller's own off
 
 _CODES: Final = {
     Status.SUCCEEDED: FollowJointTrajectory.Result.SUCCESSFUL,
-    Status.CANCELED: FollowJointTrajectory.Result.SUCCESSFUL,  # as upstream: the status tells
+    Status.CANCELED: FollowJointTrajectory.Result.SUCCESSFUL,  # as upstream
     Status.PATH_TOLERANCE_VIOLATED: FollowJointTrajectory.Result.PATH_TOLERANCE_VIOLATED,
     Status.GOAL_TOLERANCE_VIOLATED: FollowJointTrajectory.Result.GOAL_TOLERANCE_VIOLATED,
     Status.LINKS_TOO_NEAR: FollowJointTrajectory.Result.PATH_TOLERANCE_VIOLATED,

@@ -68,7 +68,7 @@ class JointTrajectoryController(Controller):
         self.follower.begin(state.position, now)
 
     def on_held_back(self, target: FloatArray, why: str) -> None:
-        """See Controller. The motion goes on from there."""
+        """See Controller. The motion continues from there."""
         self.follower.held_back(target, why)
 
     def update(self, state: JointState, command: JointCommand, now: float, period: float) -> None:

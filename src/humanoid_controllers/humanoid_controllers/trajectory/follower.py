@@ -24,8 +24,8 @@ CRAWL: Final = 0.05  # of the time on its path: slower it does not get on
 class Follower:
     """Follows one goal after another, without a step of the velocity.
 
-    A motion that is held back goes on along its path, from where it got to. One that does not get
-    on ends.
+    A motion that is held back continues along its path from the position it has reached. A motion
+    that makes no progress ends.
 
     `begin`, `held_back` and `step` are called by the loop's thread; `offer`, `cancel`, `keep` and
     `progress` by any thread.
@@ -58,7 +58,7 @@ class Follower:
         self._before = 0.0  # [s] the same in the tick before
         self._slowed = ""  # what holds the motion back
         self._look_at = (0.0, 0.0)  # [s] now and on the trajectory, when it last got on
-        self._fresh = 0.0  # [s] when the jog in force was last asked for
+        self._fresh = 0.0  # [s] when the jog in force was last requested
         self._take_up(Goal(0, hold(np.zeros(len(joints))), self._any), 0.0)
         self._command = self._goal.trajectory.end  # (3, n) of the latest tick
 
@@ -72,7 +72,7 @@ class Follower:
         self._cancelled.append((number, self._newest))
 
     def keep(self, now: float) -> None:
-        """Ask for the jog in force again, at `now` [s] of the loop's time."""
+        """Repeat the request for the jog in force, at `now` [s] of the loop's time."""
         self._kept.put(now)
 
     # In the loop's thread.
@@ -86,7 +86,7 @@ class Follower:
         self._report()
 
     def held_back(self, target: FloatArray, why: str) -> None:
-        """Learn that the latest step got only to `target` [rad], (n,), and why."""
+        """Take note that the latest step reached only `target` [rad], (n,), and why."""
         path = self._goal.trajectory
         if self._before >= path.duration:
             return  # it rests
@@ -139,7 +139,7 @@ class Follower:
             self._pace = None
 
     def _look(self, now: float) -> bool:
-        """Look at what other threads have left; return whether a goal begins in this tick."""
+        """Read the values of other threads; return whether a goal begins in this tick."""
         cancelled = [self._cancelled.popleft() for _ in range(len(self._cancelled))]
         for number, _ in cancelled:
             self._cancel(number)

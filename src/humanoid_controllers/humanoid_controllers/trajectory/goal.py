@@ -1,4 +1,4 @@
-"""Goals of the trajectory controller, and how they end."""
+"""Goals of the trajectory controller, and their results."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Goal:
         after: the goal whose motion it continues; None for a pose that is held at first.
         begin: the loop's time [s] at which it begins, planned for that very moment; None: with the
             next tick, from rest.
-        jog: whether it lasts only as long as it is requested again and again.
+        jog: whether it lasts only while its request is repeated.
     """
 
     number: int
@@ -64,7 +64,7 @@ class Progress(NamedTuple):
     began: float  # [s] the loop's time
     status: Status  # of the goal in force
     text: str  # why it ended
-    braking: bool  # it is coming to rest, and takes no other goal meanwhile
+    braking: bool  # it comes to rest; other goals are refused until then
     time: float  # [s] on the trajectory
     rate: float = 1.0  # at which that time passes; below 1 the motion is slowed down
     ended: tuple[tuple[int, Status, str], ...] = ()  # latest goals: number, status, reason

@@ -1,4 +1,4 @@
-"""The other side of the trajectory controller: plans goals from what callers ask for."""
+"""The planner of the trajectory controller: makes goals from requests."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -29,14 +29,14 @@ LATEST: Final = 60.0  # [s] from now to the beginning of a trajectory
 
 @dataclass(frozen=True, slots=True)
 class MotionRules:
-    """What the planner may do.
+    """The rules of the planner.
 
     Args:
         limits: of every joint.
-        tolerances: of goals that bring none.
+        tolerances: of goals without tolerances of their own.
         partial: whether trajectories may leave joints out.
         start_tolerance: see `trajectory_through` [rad].
-        way_check: against self-collision; None: the robot's links are not kept apart.
+        way_check: against self-collision; None: ways are not checked.
     """
 
     limits: MotionLimits
@@ -57,7 +57,7 @@ class _Start(NamedTuple):
 class Planner:
     """Plans goals and offers them to the follower. One thread calls it.
 
-    All methods raise MotionRefusedError if the goal is refused; what moves goes on then.
+    All methods raise MotionRefusedError if the goal is refused; the present motion then continues.
     """
 
     def __init__(self, joints: JointSet, rules: MotionRules, follower: Follower) -> None:
@@ -214,7 +214,7 @@ class Planner:
         return progress
 
     def _start(self, now: float, begin: float | None) -> _Start:
-        """Return the commanded state from which a motion at `begin`, or as soon as may be, goes on.
+        """Return the commanded state from which a motion continues, at `begin` or at the next tick.
 
         Raises MotionRefusedError while the joints come to rest.
         """
