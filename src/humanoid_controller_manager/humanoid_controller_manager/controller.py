@@ -64,10 +64,10 @@ class Controller(ABC):
         """
 
     def on_held_back(self, target: FloatArray, why: str) -> None:
-        """Learn that the latest command led only to `target` [rad], (n,), instead of its position.
+        """Continue from `target` [rad], (n,): the latest command reached only it, not its position.
 
         Called right before `update` when the limit stage kept links of the robot apart; `why` names
-        them. A controller that goes on as if it were further would jump when its way is free.
+        them. A controller that ignores this would jump when its way is free.
         """
 
     def on_deactivate(self) -> None:
@@ -89,7 +89,7 @@ class Controller(ABC):
 
     @property
     def compensates_gravity(self) -> bool:
-        """Whether the loop holds its joints against gravity, beside what it commands.
+        """Whether the loop adds a gravity compensation to its commands.
 
         Valid after `on_configure`, and constant then. Without effect in ZERO_TORQUE and DAMPING.
         See GravityCompensation.

@@ -1,8 +1,8 @@
-"""Contracts of plug-ins: which duties a class overrides, and errors for one that overrides wrongly.
+"""Contracts of plug-ins: find the duties that a class overrides, and refuse wrong overrides.
 
 A contract is a base class. Its public methods and properties are the duties; those that are not
 abstract have a default. A duty that is misspelt, has other parameters or lacks the duties it
-belongs to would silently not be done: such a class is refused when it is loaded.
+belongs to would have no effect: such a class is refused when it is loaded.
 """
 
 import inspect

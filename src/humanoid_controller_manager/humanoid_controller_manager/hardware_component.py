@@ -2,8 +2,8 @@
 
     on_configure -> on_activate -> [ read; …; write ]* -> on_deactivate
 
-A component sees its own joints only, in the order of its <ros2_control> block, in the joint frame.
-The loop calls `read` and `write` in every tick: they must not block, log or allocate much.
+A component handles only its own joints, in the order of its <ros2_control> block, in the joint
+frame. The loop calls `read` and `write` in every tick: they must not block, log or allocate much.
 """
 
 from abc import ABC, abstractmethod
@@ -156,7 +156,7 @@ class HardwareComponent(ABC):
     # Notifications.
 
     def reset_faults(self) -> None:
-        """Begin to reset faults, between two ticks; `safety` shows when they are gone."""
+        """Begin to reset faults, between two ticks; `safety` then reports whether they are gone."""
 
     def loop_ended(self) -> None:
         """Expect no more ticks. Called before the first component is deactivated."""

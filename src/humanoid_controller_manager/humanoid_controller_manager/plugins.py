@@ -22,7 +22,7 @@ def _installed() -> Any:
 
 
 def forget_plugins() -> None:
-    """Look for entry points anew at the next call: packages may have been installed meanwhile."""
+    """Search entry points again at the next call: packages may have been installed meanwhile."""
     _installed.cache_clear()
 
 

@@ -11,7 +11,7 @@ from humanoid_controller_manager.hardware_component import HardwareInfo
 
 
 class GenericSystem(SimulatedSystem):
-    """Joints that obey the MIT law, without mass: a stiff joint is at its target at once.
+    """Joints that obey the MIT law, without mass: a stiff joint reaches its target at once.
 
     Its measurement is the target's position and velocity; a soft joint stays at rest. The effort is
     that of the law for the measurement before, within the limit:

@@ -1,4 +1,4 @@
-"""One hardware component of the group: its rows, its copies of them, and its failures."""
+"""One hardware component of the group: its rows of the arrays, its copies, its failures."""
 
 import logging
 import struct

@@ -93,7 +93,7 @@ class ActiveController:
         self.remark = ""  # of the controller in charge
         self.members: tuple[MemberReport, ...] = ()  # of the group in charge
         self.held_back: HeldBack | None = None  # how the limit stage changed the latest command
-        # Joints that the controller in charge wants held against gravity, (n,).
+        # Joints with gravity compensation by request of the controller in charge, (n,).
         self.held_up: NDArray[np.bool_] = np.zeros(len(hardware.joints), dtype=np.bool_)
         self._hardware = hardware
         self._safe_chain = tuple(safe_chain)
@@ -149,10 +149,10 @@ class ActiveController:
 
         `command` is the one in force. A controller that needs stiffness starts once the hardware
         has confirmed the impedance: until then the present pose is held with the gains in force. So
-        it is asked first whether it can.
+        `check_start` runs before the switch.
 
-        A group that replaces one with a common member is no switch of the mode: that member goes
-        on, and mode, switch number and gains stay.
+        When a group replaces another one and both have a common member, the mode is not switched:
+        that member continues, and mode, switch number and gains stay.
         """
         slot, refusal = self._slot_of(self._slots, name)
         if slot is None:

@@ -130,7 +130,7 @@ class ControlLoop:
         self.gravity = gravity
 
     def supervise(self, check: MeasurementCheck) -> None:
-        """Set the check of the measurements; before `start`. Without it all are believed."""
+        """Set the check of the measurements; before `start`. Without it all are accepted."""
         self._monitor.check = check
 
     def refusal_of(self, controller: str) -> Reason:
@@ -145,7 +145,7 @@ class ControlLoop:
         self._active.exchange_slots(slots)
 
     def abandon(self) -> None:
-        """Deactivate the hardware while a tick hangs; that tick writes nothing any more.
+        """Deactivate the hardware while a tick hangs; this tick does not write from then on.
 
         Raises ExceptionGroup of the components' errors.
         """

@@ -107,7 +107,7 @@ class ControllerGroup:
         return self.hold is not None or any(slot.needs_stiffness for slot, _ in self.members)
 
     def held_up(self, count: int) -> NDArray[np.bool_]:
-        """Return which of the robot's `count` joints its members want held against gravity."""
+        """Return for which of the robot's `count` joints members request gravity compensation."""
         return np.asarray(np.any([slot.held_up(count) for slot, _ in self.members], axis=0))
 
     def lacking(self, hardware: HardwareGroup) -> str:
@@ -152,9 +152,9 @@ class ControllerGroup:
             self.hold.begin(tick.state)
 
     def replace(self, before: Self, tick: Tick, command: JointCommand) -> None:
-        """Take over from `before`: members of both go on, and joints held in both stay held.
+        """Replace `before`: members of both continue, and joints held in both stay held.
 
-        Raises MemberError of one that cannot start; `before` goes on then.
+        Raises MemberError of a member that cannot start; `before` then continues.
         """
         self._activate([it for it in self.members if it not in before.members], tick, command)
         if self.hold is not None:
@@ -187,7 +187,7 @@ class ControllerGroup:
             command.array[:, self.hold.rows] = self.hold.command.array
 
     def held_back(self, target: FloatArray, why: str) -> None:
-        """Tell all members that their latest commands led only to `target`. Raises MemberError."""
+        """Report to all members that their commands reached only `target`. Raises MemberError."""
         for slot, share in self.members:
             try:
                 slot.controller.on_held_back(target[share.rows], why)
@@ -249,7 +249,7 @@ def _check(members: Sequence[ControllerSlot], joints: JointSet) -> None:
 def _hold_gains(mode: Mode, rows: IndexArray, hardware: HardwareGroup) -> FloatArray:
     """Return the gains of the held joints at `rows`, (2, k). Raises ConfigError for unknown ones.
 
-    They are those of the mode where the hardware knows them, else the configured ones.
+    They are those of the mode where the hardware has them, otherwise the configured ones.
     """
     unknown = _unknown(mode, rows, hardware)
     configured = hardware.hold_gains
@@ -263,7 +263,7 @@ def _hold_gains(mode: Mode, rows: IndexArray, hardware: HardwareGroup) -> FloatA
 
 
 def _unknown(mode: Mode, rows: IndexArray, hardware: HardwareGroup) -> NDArray[np.bool_]:
-    """Return at which of `rows` the hardware does not know the gains of `mode`, (k,)."""
+    """Return at which of `rows` the hardware does not have the gains of `mode`, (k,)."""
     return np.asarray(np.isnan(hardware.mode_gains[mode][:, rows]).any(axis=0))
 
 

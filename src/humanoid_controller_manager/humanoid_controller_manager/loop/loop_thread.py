@@ -76,7 +76,8 @@ class LoopThread:
     def stop(self) -> None:
         """End the thread after its tick, then deactivate the hardware.
 
-        Does not wait for a tick that hangs: motors without a watchdog would keep their torque.
+        The call does not wait for a tick that hangs: motors without a watchdog would keep their
+        torque.
 
         Raises ExceptionGroup of the components' errors, ControllerError if a tick hangs.
         """

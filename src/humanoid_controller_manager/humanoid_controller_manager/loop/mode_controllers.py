@@ -95,7 +95,7 @@ class ControllerSlot:
         return "stiffness" in self.controller.needs
 
     def held_up(self, count: int) -> NDArray[np.bool_]:
-        """Return which of the robot's `count` joints it wants held against gravity, (count,)."""
+        """Return the joints with gravity compensation, a mask over the robot's `count` joints."""
         mask = np.zeros(count, dtype=np.bool_)
         mask[slice(None) if self.share is None else self.share.rows] = self.compensates_gravity
         return mask
@@ -121,7 +121,7 @@ class ControllerSlot:
         self.controller.update(tick.state, command, tick.now, tick.period)
 
     def held_back(self, target: FloatArray, why: str) -> None:
-        """Tell it that its latest command led only to `target`. Raises what it raises."""
+        """Report that its latest command reached only `target`. Raises the controller's errors."""
         self.controller.on_held_back(target, why)
 
     def report(self) -> Report:
@@ -149,7 +149,7 @@ def reason_of_failure(text: str, error: BaseException) -> Reason:
 
 
 def unexplained(error: BaseException | None) -> BaseException | None:
-    """Return the error whose traceback the log needs: one without a reason code of its own."""
+    """Return the error whose traceback the log needs: an error without a reason code of its own."""
     return None if isinstance(error, ReasonedError) else error
 
 
@@ -164,10 +164,10 @@ def member_names(name: str) -> tuple[str, ...]:
 
 
 def controllers_of(mode: Mode, slots: Iterable[ControllerSlot]) -> tuple[ControllerSlot, ...]:
-    """Return the controllers that are in charge of `mode` by default, none if there are none.
+    """Return the controllers that are in charge of `mode` by default; empty if there are none.
 
-    The first one of the mode; if it claims some joints only, also those after it whose joints are
-    not claimed yet.
+    This is the first controller of the mode. If it claims only some joints, the following ones
+    whose joints are not claimed yet are added.
     """
     chosen: list[ControllerSlot] = []
     for slot in slots:

@@ -8,7 +8,7 @@ import numpy as np
 from humanoid_control_common.machine.machine import Machine
 from humanoid_control_common.robot.joints import FloatArray
 
-WINDOW = 4096  # ticks the statistics look back
+WINDOW = 4096  # ticks in the statistics
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Writes every tick into memory that outlives the process, for the black box."""
+"""Write every tick into memory that outlives the process, for the black box."""
 
 from __future__ import annotations
 

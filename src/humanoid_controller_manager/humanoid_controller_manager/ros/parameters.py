@@ -32,7 +32,8 @@ class ControllerEntry(StrictModel):
         default_factory=list, description="Controllers that replace it when it fails, in order."
     )
     params_file: list[str] = Field(
-        default_factory=list, description="Its own parameter files, beside those of the process."
+        default_factory=list,
+        description="Its own parameter files, in addition to those of the process.",
     )
     node_options_args: list[str] = Field(
         default_factory=list, description="ROS arguments of its node, such as remappings."

@@ -28,7 +28,7 @@ class PluginContext:
     robot: RobotFacts  # with the joints that the controller claims; the listener sees those, too
     now: Callable[[], float]  # the loop's time [s]
     stamp: Callable[[Snapshot], Time]  # ROS time of a tick
-    # Tells the hardware components that the joint states of a tick are published.
+    # Reports to the hardware components that the joint states of a tick are published.
     published: Callable[[Snapshot], None] = lambda snapshot: None
     simulated: bool = False  # whether the loop's time differs from the system's
     machine: Machine = LINUX  # the clocks of the process

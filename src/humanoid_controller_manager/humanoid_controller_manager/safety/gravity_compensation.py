@@ -1,4 +1,4 @@
-"""Hold joints against gravity, beside what their controller commands."""
+"""Add a gravity compensation to the commands of a controller."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final

@@ -1,4 +1,4 @@
-"""The collision shapes of the robot's links, for all that keeps links apart."""
+"""The collision shapes of the robot's links, for all checks of self-collision."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING

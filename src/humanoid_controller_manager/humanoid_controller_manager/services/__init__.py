@@ -1,1 +1,1 @@
-"""The services of `ros2 control` and its spawner. No request on /control_mode passes here."""
+"""The services of `ros2 control` and its spawner. Requests on /control_mode do not use them."""

@@ -1,7 +1,6 @@
-"""Loads a controller from a parameters file into a running robot, and unloads it. No ROS.
+"""Load a controller from a parameters file into a running robot, and unload it. No ROS.
 
-A controller loaded like this comes before the others of its mode: it takes over from those that
-claim its joints.
+Such a controller has priority over the others of its mode: it replaces those that claim its joints.
 """
 
 import importlib

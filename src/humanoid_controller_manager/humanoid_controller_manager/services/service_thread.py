@@ -1,7 +1,7 @@
 """The thread that serves the services of `hc load` and of `ros2 control`.
 
 These services wait for the loop and for imports. The executor of the control process must not wait,
-and every service would cost it time in every round.
+and every service in it would take time in every round.
 """
 
 from __future__ import annotations

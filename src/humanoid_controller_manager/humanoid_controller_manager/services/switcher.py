@@ -1,4 +1,4 @@
-"""Carries out requests to switch controllers, whole or not at all, and reports the outcome."""
+"""Execute requests to switch controllers, completely or not at all, and report the result."""
 
 import logging
 from collections.abc import Callable
@@ -47,7 +47,7 @@ class Bell:
         """Return whether `condition` holds within `timeout` [s]."""
         deadline = self._machine.clock() + timeout
         while True:
-            self._rung.clear()  # before the look: a change after it is noticed
+            self._rung.clear()  # before the look: a later change sets it again
             left = deadline - self._machine.clock()
             if self._ended or condition() or left <= 0.0:
                 return condition()

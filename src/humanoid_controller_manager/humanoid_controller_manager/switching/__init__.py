@@ -1,1 +1,1 @@
-"""Controllers: loading, configuring, and which one is in charge. No ROS."""
+"""Controllers: loading, configuring, and the choice of the one in charge. No ROS."""

@@ -180,8 +180,9 @@ class Surroundings(Protocol):
 class Lifecycle:
     """The transitions of a controller; called by one thread.
 
-    They raise ControllerError and ConfigError and then leave the controller as it was: one whose
-    configuration fails keeps its old instance.
+    They raise ControllerError and ConfigError and then leave the controller as it was: after a
+    failed
+    configuration, a controller keeps its old instance.
     """
 
     registry: Registry

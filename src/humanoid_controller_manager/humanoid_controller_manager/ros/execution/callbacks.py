@@ -1,4 +1,4 @@
-"""Executes ROS callbacks and returns their errors, so that none ends the control process."""
+"""Execute ROS callbacks and return their errors, so that no error ends the control process."""
 
 import logging
 from collections import deque
@@ -59,8 +59,8 @@ class CallbackFailure:
 class CallbackExecutor(SingleThreadedExecutor):  # type: ignore[misc] # rclpy has no types
     """A single-threaded executor that returns the errors of callbacks.
 
-    It waits on a PreparedWaitSet, which it prepares anew when a node says that its entities
-    changed. While a coroutine or a task is under way, rclpy's own way of waiting serves it.
+    It waits on a PreparedWaitSet, which it prepares anew when a node reports that its entities
+    changed. While a coroutine or a task runs, it waits by rclpy's own method.
 
     Args:
         clock: returns the monotonic time [s].

@@ -1,4 +1,4 @@
-"""Calls from other threads that run in the executor's thread."""
+"""Run calls of other threads in the executor's thread."""
 
 from collections.abc import Callable
 from concurrent.futures import Future

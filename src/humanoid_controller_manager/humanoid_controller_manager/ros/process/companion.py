@@ -29,7 +29,8 @@ class Companion(ABC):
     def lead_down(self) -> None:
         """Begin to bring the robot to rest before the joints lose their torque.
 
-        Ask the process to end once that is done, soon in any case. Called repeatedly until then.
+        Request the end of the process when the robot is at rest, or after a limited time. Called
+        repeatedly until then.
         """
 
     def ended(self, report: ShutdownReport) -> None:

@@ -30,14 +30,14 @@ from humanoid_controller_manager.services.service_thread import ServiceThread
 SPIN_TIMEOUT = 0.05  # [s]: at least four heartbeats within the loop's limit of 200 ms
 
 
-# Takes the manager, the session for its node and a function that asks the process to end.
+# Takes the manager, the session for its node and a function that requests the end of the process.
 MakeCompanion = Callable[[ControllerManagerNode, RosSession, Callable[[], None]], Companion]
 
 
 def run(
     make_companions: Sequence[MakeCompanion], arguments: Sequence[str], end: EndRequests
 ) -> int:
-    """Run the control process until it is asked to `end`; return the exit code.
+    """Run the control process until its `end` is requested; return the exit code.
 
     Wrong configuration, and hardware that cannot be activated, write a sentence to stderr and
     return 1. The process always ends in the order loop, hardware, nodes.

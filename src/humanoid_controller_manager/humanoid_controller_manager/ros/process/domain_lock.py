@@ -16,8 +16,8 @@ FOLDER = Path("/tmp")
 def take_domain_lock(role: str = "control", namespace: str = ROOT) -> IO[str]:
     """Lock a namespace of this machine's ROS domain until the file is closed or the process ends.
 
-    Two processes of one `role` would command the same topics; other roles may run beside it, and
-    other robots, in namespaces of their own.
+    Two processes of one `role` would command the same topics. Processes of other roles, and robots
+    in other namespaces, may run at the same time.
 
     Raises ConfigError naming the process that holds the lock.
     """

@@ -64,7 +64,7 @@ class RosSession:
         self._executors: WeakSet[CallbackExecutor] = WeakSet()
 
     def node(self, name: str, *, services: bool, arguments: Sequence[str] = ()) -> ParameterNode:
-        """Return a node that accepts all given parameters; with `services` to look at them.
+        """Return a node that accepts all given parameters; with parameter services if `services`.
 
         `arguments`: additional ROS arguments of this node, as after `--ros-args`.
         """

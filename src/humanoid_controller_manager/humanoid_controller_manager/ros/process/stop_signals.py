@@ -1,4 +1,4 @@
-"""Signals that ask a process to end. Imports nothing slow, so that they work from the start."""
+"""Signals that end a process. The module imports nothing slow: they work from the start."""
 
 import signal
 import time

@@ -2,7 +2,7 @@
 
 ROS makes a Python object of every element of a message. For 100 000 points of a trajectory that
 takes seconds, in which the ROS side of the control process is silent, and the robot falls. Services
-and actions have no such bound: rclpy decodes a request before anything can see its size.
+and actions have no such bound: rclpy decodes a request before its size can be checked.
 """
 
 from collections.abc import Callable

@@ -84,7 +84,7 @@ class _Counters:
 
 
 class _NewCounts:
-    """Tells new counts from those of the report before. `counts` is updated by the loop."""
+    """Finds the counts since the report before. `counts` is updated by the loop."""
 
     def __init__(self, counts: Counts) -> None:
         self._counts = counts

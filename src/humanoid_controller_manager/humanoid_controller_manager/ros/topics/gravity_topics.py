@@ -1,4 +1,4 @@
-"""The ROS side of the compensation of gravity: payloads, and what holds the joints."""
+"""The ROS side of gravity compensation: payloads, and the holding torques."""
 
 import math
 from collections.abc import Callable
