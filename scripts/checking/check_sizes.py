@@ -13,6 +13,7 @@ from typing import Final
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 CHECKED: Final = ("src", "benchmarks", "scripts", "tests")
+KINDS: Final = ("*.py", "*.c")
 LEFT_OUT: Final = ("test", "external", "build", "install", "log")  # names of folders
 MOST_MODULES: Final = 15  # in a folder, beside __init__.py
 MOST_LINES: Final = 400  # of a module
@@ -20,7 +21,12 @@ MOST_LINES: Final = 400  # of a module
 
 def modules(root: Path) -> list[Path]:
     """Return the modules that are checked, relative to `root`."""
-    found = (file.relative_to(root) for name in CHECKED for file in (root / name).rglob("*.py"))
+    found = (
+        file.relative_to(root)
+        for name in CHECKED
+        for kind in KINDS
+        for file in (root / name).rglob(kind)
+    )
     return sorted(file for file in found if not _left_out(file))
 
 

@@ -1,10 +1,10 @@
 """Break the stack in the places listed in tests/mutants.toml; the tests named there must fail.
 
 Each mutant is one exact piece of source and its replacement. It is applied to a copy of
-the sources; its tests have to pass without it, and fail with it. Red if a mutant survives, if its
-tests come to no end and its row doesn't say why they may, if a piece is not found exactly once, or
-if tests fail for another reason than a failed test. Words: parts of file names, only their mutants
-are tried.
+the sources, where changed C is compiled; its tests have to pass without it, and fail with it. Red
+if a mutant survives, if its tests come to no end and its row doesn't say why they may, if a piece
+is not found exactly once, or if tests fail for another reason than a failed test. Words: parts of
+file names, only their mutants are tried.
 """
 
 from __future__ import annotations
@@ -171,16 +171,38 @@ class Copy:
         """Run the tests of `mutant`, for `limit` [s] at most."""
         file = self._root / mutant.file
         text = file.read_text(encoding="utf-8")
-        file.write_text(text.replace(mutant.found, mutant.put), encoding="utf-8")
         try:
+            self._write(file, text.replace(mutant.found, mutant.put))
             code, output = self.test(mutant.tests, limit)
+        except CompilerError as error:
+            return Trial(mutant, End.BROKEN, str(error))
         finally:
-            file.write_text(text, encoding="utf-8")
+            self._write(file, text)
         if code == HUNG:
             return Trial(mutant, End.HUNG, f"no end within {limit:.0f} s")
         if code in (PASSED, FAILED):
             return Trial(mutant, End.KILLED if code == FAILED else End.SURVIVED)
         return Trial(mutant, End.BROKEN, f"pytest ended with {code}:\n{output}")
+
+    def _write(self, file: Path, text: str) -> None:
+        """Write `file`; build the extension modules of its package if it is C.
+
+        Raises CompilerError.
+        """
+        file.write_text(text, encoding="utf-8")
+        if file.suffix != ".c":
+            return
+        package = next(folder for folder in file.parents if (folder / "setup.py").exists())
+        done = subprocess.run(
+            [sys.executable, "setup.py", "--quiet", "build_ext", "--inplace", "--force"],
+            cwd=package, env=self._environment, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        if done.returncode:
+            raise CompilerError(f"it does not compile:\n{done.stderr[-2000:]}")
+
+
+class CompilerError(Exception):
+    """A changed C file is not C any more."""
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

@@ -38,7 +38,7 @@ def is_looked_at(path: Path) -> bool:
         return False
     if path.suffix == ".py":
         return path.name == "setup.py" or path.name.endswith(".launch.py")
-    return path.suffix != ".md"
+    return path.suffix not in {".md", ".so"}  # extension modules are made by the build itself
 
 
 def source_files() -> Iterator[Path]:

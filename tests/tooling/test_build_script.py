@@ -85,6 +85,7 @@ def test_nothing_is_built_twice(workspace: Path) -> None:
     [
         "arm/arm/motion.py",
         "arm/arm/new_module.py",
+        "arm/arm/kernel.abi3.so",
         "arm/arm/__init__.py",
         "arm/test/test_motion.py",
         "arm/test/data.yaml",
@@ -115,6 +116,7 @@ def test_what_is_linked_or_not_installed_needs_no_build(workspace: Path, name: s
         "arm/launch/arm.launch.py",
         "arm/robots/arm.urdf.xacro",
         "arm/rviz/arm.rviz",
+        "arm/arm/kernel.c",
         "arm/resource/arm",
         "arm/arm/sub/__init__.py",
         "../colcon.meta",

@@ -30,7 +30,7 @@ def test_the_workspace_has_no_fault() -> None:
 def test_a_folder_has_at_most_fifteen_modules(tmp_path: Path, folder: str) -> None:
     write(tmp_path, folder, "__init__.py", *numbered(15))
     assert check_sizes.main(tmp_path) == 0
-    write(tmp_path, folder, "one_more.py")
+    write(tmp_path, folder, "one_more.c")
     (fault,) = check_sizes.faults(tmp_path)
     assert fault == f"{folder}: 16 modules, expected at most 15: use sub-folders"
     assert check_sizes.main(tmp_path) == 1

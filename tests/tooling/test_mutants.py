@@ -5,6 +5,8 @@ from __future__ import annotations
 import fcntl
 import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -139,6 +141,41 @@ def test_mutants_of_the_same_size_in_the_same_second_are_distinguished(
     write(file, file.read_text())
     assert run(root, "['value > 3', 'value > 4']", "['value > 3', 'value > 2']") == 1
     assert "1 killed, 0 hung, 1 survived" in capsys.readouterr().out
+
+
+SETUP = """
+from setuptools import Extension, setup
+setup(name="package", ext_modules=[Extension("package.kernel", ["package/kernel.c"])])
+"""
+KERNEL = """
+#include <Python.h>
+static PyModuleDef module = {PyModuleDef_HEAD_INIT, .m_name = "kernel", .m_size = 3};
+PyMODINIT_FUNC PyInit_kernel(void)
+{
+    PyObject *made = PyModule_Create(&module);
+    PyModule_AddIntConstant(made, "limit", 4); /* metres */
+    return made;
+}
+"""
+
+
+def test_changed_c_is_compiled(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    package = root / "src/package"
+    (package / "setup.py").write_text(SETUP)
+    (package / "package/kernel.c").write_text(KERNEL)
+    (package / "test/test_limit.py").write_text(
+        "from package.kernel import limit\n\n\ndef test_it():\n    assert limit == 4\n"
+    )
+    build = [sys.executable, "setup.py", "--quiet", "build_ext", "--inplace"]
+    subprocess.run(build, cwd=package, check=True)
+    path = root / "mutants.toml"
+    rows = """['"limit", 4', '"limit", 5'], ['metres', 'feet'], ['"limit", 4', '"limit" 4']"""
+    path.write_text(AREA.format(rows=rows).replace('limit.py"\ntests', 'kernel.c"\ntests'))
+    assert mutants.main([], root, path) == 1
+    output = capsys.readouterr().out
+    assert 'killed: src/package/package/kernel.c: "limit", 4  ->  "limit", 5\n' in output
+    assert "kernel.c: metres  ->  feet: survived\n" in output
+    assert '->  "limit" 4: no program: it does not compile:\n' in output
 
 
 def test_programs_of_hung_tests_are_ended_with_them(root: Path, tmp_path: Path) -> None:
