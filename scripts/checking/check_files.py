@@ -1,6 +1,7 @@
 """Check files that other systems run: Dockerfile, compose file, workflows, forms, shell scripts.
 
-Run it in the workspace's environment (env.sh); `make lint` does.
+Also C, with more warnings than the build, which must not fail by those of a newer compiler. Run it
+in the workspace's environment (env.sh); `make lint` does.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+import sysconfig
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,7 +51,12 @@ class Check:
         return found
 
 
+C_COMPILER = (  # the warnings of an extension module
+    *("cc", "-fsyntax-only", "-std=c11", "-Wall", "-Wextra", "-Wconversion", "-Werror"),
+    *("-DPy_LIMITED_API=0x030B0000", f"-I{sysconfig.get_path('include')}"),
+)
 CHECKS = (
+    Check(C_COMPILER, ("src/*/*/*/*.c",)),
     Check(("hadolint",), ("docker/Dockerfile",)),
     Check(("shellcheck", "--severity=warning"), SHELL_SCRIPTS, optional=True),
     Check(("actionlint",), (".github/workflows/*.yml",)),

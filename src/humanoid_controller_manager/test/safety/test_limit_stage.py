@@ -233,7 +233,7 @@ def _reached(velocity: float, target: float, damping: float = 0.0) -> float:
     stage, state = _stage(), _state(0.0)
     state.velocity[:] = velocity
     command = _command(position=target, stiffness=10.0, damping=damping)
-    for _ in range(2):  # a mode begins in the first one, without the quick check
+    for _ in range(2):  # a mode begins in the first one
         command.position[:] = target
         stage.apply(state, command, LONG)
     found: float = 10.0 * command.position[0]
@@ -260,7 +260,7 @@ def test_a_spring_may_always_hold_the_velocity_limit_against_the_damping() -> No
     assert _reached(3.0 * VELOCITY, 0.9, damping=0.5) == pytest.approx(0.5 * VELOCITY)
 
 
-def test_the_quick_check_sees_a_target_that_is_too_far_for_the_speed_alone() -> None:
+def test_a_target_may_be_too_far_for_the_speed_alone() -> None:
     stage, state = _stage(), _state(0.0)
     command = _command(position=0.9, stiffness=10.0)
     stage.apply(state, command, LONG)
