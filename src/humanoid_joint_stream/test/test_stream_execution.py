@@ -451,6 +451,27 @@ def test_an_activation_that_ends_before_its_first_command_leaves_no_stiff_robot(
     assert bench.is_damped()
 
 
+def test_a_server_that_is_killed_before_the_first_command_leaves_no_stiff_robot() -> None:
+    """Its lease cannot run out any more."""
+    bench = Bench().following()
+    bench.tick()
+    bench.server_lives = False
+    bench.ticks(SERVER_SILENCE)
+    assert bench.execution is Execution.HOLDING
+    bench.tick()
+    assert bench.is_damped()
+    bench.server_lives = True
+    bench.tick()
+    bench.ends_with(Status.INACTIVE, "the server stood still for too long")
+
+
+def test_the_pose_of_an_operator_is_held_without_the_server() -> None:
+    bench = Bench()
+    bench.server_lives = False
+    bench.ticks(10 * SERVER_SILENCE)
+    assert bench.execution is Execution.HOLDING
+
+
 def test_an_activation_of_an_earlier_entry_does_not_end_the_pose_of_this_one() -> None:
     bench = Bench().following()
     bench.leave(bench.situation)

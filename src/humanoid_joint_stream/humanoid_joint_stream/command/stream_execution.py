@@ -108,6 +108,9 @@ class StreamExecution:
             self._take(newest[1], now)
         if self._report.execution == Execution.FOLLOWING:
             self._judge_end(now, late, orders, state)
+        elif self._waits() and now - orders.heartbeat > SERVER_SILENCE:
+            # Its lease would end an activation without commands, but it cannot run out any more.
+            self._end(Ended.SERVER, self._report.activation, state)
         self._judge_velocity(state, now)
         self._fill(state, command, now)
 
@@ -120,10 +123,17 @@ class StreamExecution:
             self._held[:] = state.position
         sent = self._sent
         stopped = sent is not None and orders.activation != sent.activation
-        # A client may end before its first command. One of an earlier entry has ended already.
-        waiting = report.execution == Execution.HOLDING and report.activation > report.ended
-        if stopped or (waiting and not orders.activation):
+        # A client may end before its first command.
+        if stopped or (self._waits() and not orders.activation):
             self._fall_back(state)
+
+    def _waits(self) -> bool:
+        """Return whether the pose is held for the first command of an activation.
+
+        An activation of an earlier entry has ended already.
+        """
+        report = self._report
+        return report.execution == Execution.HOLDING and report.activation > report.ended
 
     def _take(self, sent: SentCommand, now: int) -> None:
         """Execute a new command from now on, if its activation is in force."""
@@ -152,7 +162,10 @@ class StreamExecution:
         else:
             return
         resumes = why is Ended.EXPIRED and self._facts.resume_after_expiry
-        ended = self._report.ended if resumes else self._sent.activation
+        self._end(why, self._report.ended if resumes else self._sent.activation, state)
+
+    def _end(self, why: Ended, ended: int, state: JointState) -> None:
+        """Fall back; activations up to number `ended` are over."""
         self._fall_back(state)
         self._report = self._report._replace(why_ended=why, ended=ended)
 
