@@ -17,7 +17,11 @@ class InterfaceError(RingError):
 
 
 class TurnsError(RingError):
-    """No whole number of turns brings a joint clearly into its range."""
+    """No whole number of turns brings `joints` (places in the block) clearly into their ranges."""
+
+    def __init__(self, message: str, joints: Sequence[int]) -> None:
+        super().__init__(message)
+        self.joints = tuple(joints)
 
 
 class IdentityError(RingError):

@@ -64,15 +64,16 @@ class JointFrame:
     def find_turns(self, image: ProcessImage) -> None:
         """Note how many whole turns bring each joint into its range.
 
-        Raises TurnsError where that is unclear; a joint without calibration keeps its turns then.
+        Raises TurnsError where that is unclear: these joints keep their turns, all others get
+        theirs. A joint without calibration has none then.
         """
         settings = self._settings
         before = image.turns.copy()
-        image.turns[:] = 0
         angles = self._calibration.position_to_joint(
             image.position[self._at] / ENCODER.counts_per_radian
         )
-        lost, unclear = np.zeros(len(settings.joints), np.int64), []
+        lost = np.zeros(len(settings.joints), np.int64)
+        unclear: dict[int, str] = {}
         for i, (name, angle) in enumerate(zip(settings.joints, angles.tolist(), strict=True)):
             lower, upper = float(settings.lower[i]), float(settings.upper[i])
             turns = turns_into_range(angle, lower, upper)
@@ -80,20 +81,22 @@ class JointFrame:
             if turns is not None:
                 lost[i] = turns * direction
             elif (direction, offset) != (1, 0.0):
-                unclear.append(f"{name} at {angle:.2f} rad (limits {lower:.2f} to {upper:.2f})")
-        if unclear:
-            self.shifts += int(before.any())
-            raise TurnsError(
-                f"no whole number of turns brings {', '.join(unclear)} clearly into its range: "
-                "turn the joint by hand to the middle of its range; or calibrate it again"
-            )
+                unclear[i] = f"{name} at {angle:.2f} rad (limits {lower:.2f} to {upper:.2f})"
         image.turns[self._at] = lost * ENCODER.counts_per_revolution
+        kept = self._at[list(unclear)]
+        image.turns[kept] = before[kept]
         self.shifts += int((image.turns != before).any())
         for i in np.flatnonzero(lost).tolist():
             logger.warning(
                 "%s: its encoder is off by %d turns, which is compensated: replace its battery",
                 settings.joints[i], -lost[i],
             )  # fmt: skip
+        if unclear:
+            raise TurnsError(
+                f"no whole number of turns brings {', '.join(unclear.values())} clearly into its "
+                "range: turn the joint by hand to the middle of its range; or calibrate it again",
+                list(unclear),
+            )
 
     def to_counts(self, position: FloatArray, image: ProcessImage) -> FloatArray:
         """Return joint positions [rad] (n,) as the drives' counts in ring order, not rounded."""

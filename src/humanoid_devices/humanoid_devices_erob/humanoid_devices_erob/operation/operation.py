@@ -126,19 +126,20 @@ class Operation:
         return future
 
     def reset_faults(self) -> None:
-        """Begin to lead all drives back to operation.
+        """Begin to lead the drives back to operation.
 
-        Not while a joint's position is impossible: it would be driven through whole turns.
+        A joint whose turns are unclear is left out: it would be driven through whole turns.
         """
         self._errors_requested.clear()
+        unclear = np.zeros(len(self._settings.joints), dtype=bool)
+        reason = NO_REASON
         try:
             self.frame.find_turns(self._ring.image)
         except TurnsError as error:
-            self._ring.sequencer.disable(np.ones(len(self._settings.joints), dtype=bool))
-            self.monitor.remark(Reason.of(TURNS_UNKNOWN, str(error)))
-            return
-        self._recovery.begin()
-        self.monitor.remark(NO_REASON)
+            unclear[list(error.joints)] = True
+            reason = Reason.of(TURNS_UNKNOWN, str(error))
+        self._recovery.begin(self.frame.to_ring(unclear), reason)
+        self.monitor.remark(reason)
 
     def _take(self, future: Future[Results], *, write: bool) -> None:
         self._answers.append((future.result(), write))

@@ -28,13 +28,18 @@ class Recovery:
         self._readiness = Readiness(ring, master, joint_at)
         self._next_request = np.zeros(len(joint_at))  # [s] of the next request to each slave
         self._left_op: Mask = np.zeros(len(joint_at), dtype=bool)
+        self._left_out: Mask = np.zeros(len(joint_at), dtype=bool)
+        self._why_left_out = NO_REASON
         self._end = 0.0  # [s]
 
-    def begin(self) -> None:
+    def begin(self, left_out: Mask, why: Reason) -> None:
         """Begin, or restart the time of the present recovery.
 
-        Its pending queries continue: with a reset in every tick they would never end otherwise.
+        The drives that are `left_out`, `why`, are disabled. Pending queries continue: with a reset
+        in every tick they would never end otherwise.
         """
+        self._left_out, self._why_left_out = left_out, why
+        self._ring.sequencer.disable(left_out)
         self._end = self._ring.machine.clock() + TIMEOUT
         if self.active:
             return
@@ -58,12 +63,13 @@ class Recovery:
                 self._lead_to_op(slave, statuses[slave])
         readiness, sequencer = self._readiness, self._ring.sequencer
         readiness.forget(np.flatnonzero(~in_op).tolist())
-        readiness.look(np.flatnonzero(in_op & ~sequencer.wanted).tolist())
-        ready = in_op & ~sequencer.wanted & readiness.ready
+        candidates = in_op & ~sequencer.wanted & ~self._left_out
+        readiness.look(np.flatnonzero(candidates).tolist())
+        ready = candidates & readiness.ready
         sequencer.enable(ready, reset_faults=True)
         readiness.forget(np.flatnonzero(ready).tolist())  # queried anew after another fault
         enabled = self._ring.enabled & in_op
-        if bool((enabled | lost).all()):
+        if bool((enabled | lost | self._left_out).all()):
             self._finish(enabled, lost)
 
     def _lead_to_op(self, slave: int, status: AlStatus) -> None:
@@ -74,9 +80,11 @@ class Recovery:
     def _finish(self, enabled: Mask, lost: Mask) -> None:
         self.active = False
         self.recovered = np.flatnonzero(enabled & self._left_op).tolist()
-        refused = ~(enabled | lost | self._ring.sequencer.wanted)
+        refused = ~(enabled | lost | self._left_out | self._ring.sequencer.wanted)
         unready = self._readiness.problems(np.flatnonzero(refused).tolist())
-        problems = [Reason.of(DRIVE_NOT_READY, unready)] if unready else []
+        problems = [self._why_left_out]
+        if unready:
+            problems.append(Reason.of(DRIVE_NOT_READY, unready))
         self._ring.sequencer.disable(~enabled)
         if lost.any():
             names = ", ".join(self._joint_at[i] for i in np.flatnonzero(lost).tolist())

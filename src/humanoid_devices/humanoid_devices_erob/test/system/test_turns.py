@@ -132,15 +132,48 @@ def test_turn_lost_in_operation_is_one_jump_and_found_again_by_one_reset(make_be
     assert bench.system.safety().level == 0
 
 
-def test_reset_of_a_joint_in_no_clear_place_takes_all_drives_out_of_operation(make_bench) -> None:
+def in_operation(bench) -> list[bool]:
+    return [word & 0x6F == 0x27 for word in bench.of_drives("statusword")]
+
+
+@pytest.mark.parametrize("faulty", [False, True], ids=["alone", "beside a fault"])
+def test_reset_of_a_joint_in_no_clear_place_leaves_out_its_drive_alone(make_bench, faulty) -> None:
+    bench = make_bench(3)
+    bench.new_system(calibration=[(1, 0.01)] * 3)
+    bench.activate()
+    bench.enter(Mode.DAMPING, 1, 0.0, 6.0)
+    for step in range(1, 33):  # its drive stays in operation
+        bench.control.set_joint(1, 3.14 * step / 32)
+        bench.tick()
+    if faulty:
+        bench.control.drive_error(2, 0x8500)
+    bench.tick(3)
+    assert in_operation(bench) == [True, True, not faulty]
+    bench.system.reset_faults()
+    bench.tick(60)
+    assert in_operation(bench) == [True, False, True]
+    report = bench.system.safety()
+    assert report.level == 2
+    assert "j1 at 3.13 rad" in report.message
+    assert "j0" not in report.message
+    assert "j2" not in report.message
+    bench.control.set_joint(1, 0.5)
+    bench.tick(3)
+    bench.system.reset_faults()
+    bench.tick(60)
+    assert in_operation(bench) == [True] * 3
+    assert bench.system.safety().level == 0
+
+
+def test_turns_of_the_other_joints_are_found_beside_one_in_no_clear_place(make_bench) -> None:
     bench = make_bench(2)
     bench.new_system(calibration=[(1, 0.01), (1, 0.01)])
     bench.activate()
     bench.system.mode_changed(Mode.DAMPING, 1)
     bench.tick(3)
+    bench.control.set_joint(0, math.tau)
     bench.control.set_joint(1, 3.14)
     bench.tick(3)
     bench.system.reset_faults()
     bench.tick(20)
-    assert [word & 0x6F == 0x27 for word in bench.of_drives("statusword")] == [False] * 2
-    assert "j1 at 3.13 rad" in bench.system.safety().message
+    assert bench.state.position == pytest.approx([-0.01, 3.13], abs=0.02)
