@@ -93,8 +93,8 @@ class ImpedanceManager:
         for record in self._of(batch):
             results = [r for r in reply.results if r.object.slave == record.slave]
             refused = any(r.status is SdoStatus.REFUSED for r in results)
-            if refused and batch.in_force != self._in_force:
-                record.forget()  # superseded by a newer mode: no failure
+            if refused and batch.in_force != self._in_force:  # superseded: no failure
+                record.not_learned(now, write=batch.write)
             elif not record.take(results, now, write=batch.write):
                 failed.append(record)
         self._gain_log.failed(failed)
@@ -197,17 +197,19 @@ class ImpedanceManager:
                 self._under_way.remove(batch)
                 self._give_up(batch, f"no answer within {self._patience:g} s", now)
             elif batch.in_force != self._in_force and now - self._in_force_since > SUPERSEDED_LIMIT:
-                # The component refuses the rest of the batch. A drive that doesn't answer must not
-                # delay the others; the registers are read again.
+                # The component refuses the rest of a write. A drive that doesn't answer must not
+                # delay the others.
                 self._under_way.remove(batch)
-                for record in self._of(batch):
-                    record.forget()
-                    record.slow = True
+                self._abandon(batch, now)
+
+    def _abandon(self, batch: Batch, now: float) -> None:
+        for record in self._of(batch):
+            record.not_learned(now, write=batch.write)
+            record.slow = True
 
     def _give_up(self, batch: Batch, reason: str, now: float) -> None:
+        self._abandon(batch, now)
         for record in self._of(batch):
-            record.forget()
-            record.slow = True
             record.fail(reason, now)
         self._gain_log.failed(self._of(batch))
 

@@ -23,8 +23,9 @@ QUICK_RETRIES: Final = 6  # then one per second
 FIRST_DELAY: Final = 0.02  # [s], doubled with every retry
 LONGEST_DELAY: Final = 1.0  # [s]
 # [s] after a reading that registers are believed though later ones fail. The target follows the
-# joint once its drive is not believed; an audit a second leaves time for several readings.
-BELIEVED: Final = 2.0
+# joint once its drive is not believed. One reading whose answer never comes (a second until the
+# audit, another one until it is given up) leaves time for the next.
+BELIEVED: Final = 2.5
 
 
 class DriveRecord:
@@ -111,9 +112,7 @@ class DriveRecord:
         """Take the results of all objects of a batch; return whether all succeeded."""
         bad = [result for result in results if not is_good(result)]
         if any(not _is_learned_from(result) for result in bad):
-            # A reading changes nothing: without an answer the registers are what they were.
-            if write or now - self._read_at > BELIEVED:
-                self.forget()
+            self.not_learned(now, write=write)
         else:
             if not write:
                 self._read_at = now
@@ -122,6 +121,11 @@ class DriveRecord:
         if bad:
             self.fail(f"{bad[0].object}: {bad[0].message or bad[0].status.name}", now)
         return not bad
+
+    def not_learned(self, now: float, *, write: bool) -> None:
+        """Forget the registers, unless only a reading failed: it changes nothing on the drive."""
+        if write or now - self._read_at > BELIEVED:
+            self.forget()
 
     def fail(self, reason: str, now: float) -> None:
         """Count a failure; the next try is delayed further with every failure in a row."""
