@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 from std_msgs.msg import String
 
 from humanoid_control_cli.client import Client
-from humanoid_control_cli.mode_client import LATCHED
+from humanoid_controller_manager.ros.topics.qos_profiles import LATCHED
 
 TOPIC = "robot_description"
 

@@ -4,20 +4,19 @@ from collections import deque
 from typing import Any, Final
 
 from humanoid_control_msgs.msg import ControlMode, StandbyState
-from rclpy.qos import DurabilityPolicy, QoSProfile
 
 from humanoid_control_cli.client import Client
 from humanoid_control_cli.errors import NoAnswerError, RefusedError
 from humanoid_control_cli.statements import PendingRequest, Refusal, StampedStatement
 from humanoid_control_common.rules.modes import FORCE, MODE_OF_INTENT, Intent, Mode
 from humanoid_control_common.rules.reasons import Reason
+from humanoid_controller_manager.ros.topics.qos_profiles import LATCHED
 
 TOPIC: Final = "control_mode"
 MODE_MANAGER: Final = "mode_manager"
 UNNAMED: Final = "_NODE_NAME_UNKNOWN_"  # in rmw_dds_common's graph
 QUIT: Final = "humanoid_control/mode/quit"
 KNOWN_MODES: Final = frozenset(Mode)
-LATCHED: Final = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
 class ModeClient:

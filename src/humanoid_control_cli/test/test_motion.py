@@ -21,9 +21,9 @@ from humanoid_control_cli.errors import RefusedError
 from humanoid_control_cli.mode_client import ModeClient
 from humanoid_control_cli.motion.jog import FIRST, REPEATED, HeldKey
 from humanoid_control_cli.motion.trajectory_client import TrajectoryClient
-from humanoid_control_cli.robot.status import LATCHED
 from humanoid_control_common.errors import RobotError
 from humanoid_control_common.rules.modes import Intent
+from humanoid_controller_manager.ros.topics.qos_profiles import LATCHED_HISTORY
 
 if TYPE_CHECKING:
     from src.humanoid_control_cli.test.conftest import Starter
@@ -121,7 +121,7 @@ def test_a_motion_whose_caller_is_killed_goes_on_to_its_end(
     run.wait_for("moves for 1.50 s")
     run.send(signal.SIGKILL)
     states: list[TrajectoryState] = []
-    client.subscribe(TrajectoryState, "trajectory_controller/state", states.append, LATCHED)
+    client.subscribe(TrajectoryState, "trajectory_controller/state", states.append, LATCHED_HISTORY)
     assert client.wait(lambda: states and states[-1].status == TrajectoryState.SUCCEEDED, TIMEOUT)
 
 

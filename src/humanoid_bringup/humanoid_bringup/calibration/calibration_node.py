@@ -8,7 +8,6 @@ from typing import Any, Final
 from humanoid_control_msgs.msg import ControlMode
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
@@ -18,6 +17,7 @@ from humanoid_bringup.calibration.session import CalibrationSession
 from humanoid_control_common.errors import ConfigError, RobotError
 from humanoid_control_common.machine.linux import LINUX
 from humanoid_control_common.machine.machine import Machine
+from humanoid_controller_manager.ros.topics.qos_profiles import LATCHED
 from humanoid_devices_erob.impedance.batch_services import PATIENCE, BatchServices
 from humanoid_devices_erob.impedance.statements import StatementFilter
 from humanoid_devices_erob.impedance.values import Batch, Reply
@@ -25,7 +25,6 @@ from humanoid_devices_erob.impedance.wiring import NODE, STATE_TOPIC
 from humanoid_devices_erob.operation.joint_states_gate import JointStatesGate
 
 STEP_PERIOD: Final = 0.05  # [s] between two looks at what is due, if no message causes one
-LATCHED: Final = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
 class CalibrationLink:
@@ -106,11 +105,7 @@ class CalibrationLink:
         self._described = info["source_timestamp"] * 1e-9
 
     def _on_control_mode(self, message: Any) -> None:
-        stamp = message.header.stamp.sec + message.header.stamp.nanosec * 1e-9
-        age = self._machine.system_time_ns() * 1e-9 - stamp if stamp > 0.0 else None
-        mode_in_force = self._statements.mode_in_force(
-            message.mode, message.controller_name, message.switch_number, age
-        )
+        mode_in_force = self._statements.of_message(message, self._machine.system_time_ns() * 1e-9)
         if mode_in_force is not None and self._session is not None:
             self._session.mode_in_force = mode_in_force
 

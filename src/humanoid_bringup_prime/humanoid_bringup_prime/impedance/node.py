@@ -77,11 +77,7 @@ class ImpedanceNode:
         node.create_timer(STATE_PERIOD, self._on_timer, clock=steady)
 
     def _on_control_mode(self, message: ControlMode) -> None:
-        stamp = message.header.stamp.sec + message.header.stamp.nanosec * 1e-9
-        age = self._machine.system_time_ns() * 1e-9 - stamp if stamp > 0.0 else None
-        in_force = self._statements.mode_in_force(
-            message.mode, message.controller_name, message.switch_number, age
-        )
+        in_force = self._statements.of_message(message, self._machine.system_time_ns() * 1e-9)
         if in_force is not None:
             self._manager.stated(in_force, self._machine.clock())
             self._advance()

@@ -5,6 +5,9 @@ from __future__ import annotations
 import logging
 
 import pytest
+from builtin_interfaces.msg import Time
+from humanoid_control_msgs.msg import ControlMode
+from std_msgs.msg import Header
 
 from humanoid_control_common.rules.modes import Mode
 from humanoid_devices_erob.impedance.statements import StatementFilter
@@ -16,6 +19,19 @@ from humanoid_devices_erob.impedance.values import ModeInForce
 def test_live_statements_are_followed(mode: Mode, age: float | None) -> None:
     found = StatementFilter(follow_requests=False).mode_in_force(mode, "controller", 7, age)
     assert found == ModeInForce(mode, 7)
+
+
+@pytest.mark.parametrize(
+    ("stamp", "found"),
+    [(Time(), 7), (Time(sec=999, nanosec=500_000_000), 7), (Time(sec=998), None)],
+    ids=["none", "live", "recorded"],
+)
+def test_the_age_of_a_message_is_that_of_its_stamp(stamp: Time, found: int | None) -> None:
+    message = ControlMode(
+        header=Header(stamp=stamp), mode=2, controller_name="controller", switch_number=7
+    )
+    in_force = StatementFilter(follow_requests=False).of_message(message, 1000.0)
+    assert (in_force and in_force.number) == found
 
 
 @pytest.mark.parametrize("age", [1.1, 3600.0, 1e9])

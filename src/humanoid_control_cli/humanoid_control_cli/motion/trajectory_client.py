@@ -12,8 +12,8 @@ from humanoid_control_cli.client import Client
 from humanoid_control_cli.errors import RefusedError
 from humanoid_control_cli.mode_client import ModeClient
 from humanoid_control_cli.motion.states import STATE, WORDS, trajectory_controllers
-from humanoid_control_cli.robot.status import LATCHED
 from humanoid_control_common.errors import RobotError
+from humanoid_controller_manager.ros.topics.qos_profiles import LATCHED_HISTORY
 from humanoid_motion.trajectory.points import Point
 
 SETTLING: Final = 0.3  # [s] in which the other controllers of the robot are discovered
@@ -127,7 +127,7 @@ class TrajectoryClient:
             )
         client.wait(lambda: False, SETTLING)
         for name in found():
-            client.subscribe(TrajectoryState, f"{name}/{STATE}", self._note(name), LATCHED)
+            client.subscribe(TrajectoryState, f"{name}/{STATE}", self._note(name), LATCHED_HISTORY)
         names = found()
         if not client.wait(lambda: all(name in self._states for name in names), client.timeout):
             raise client.no_control_process()

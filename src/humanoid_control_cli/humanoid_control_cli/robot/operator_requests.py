@@ -11,11 +11,11 @@ from humanoid_control_cli.client import Client
 from humanoid_control_cli.domain import robot_in_words
 from humanoid_control_cli.errors import NoAnswerError, RefusedError
 from humanoid_control_cli.mode_client import ModeClient
-from humanoid_control_cli.robot.status import LATCHED
 from humanoid_control_cli.statements import StampedStatement
 from humanoid_control_common.ending_times import ANSWER
 from humanoid_control_common.rules.modes import SAFE_MODES
 from humanoid_control_common.rules.reason_codes import RESET_SENT
+from humanoid_controller_manager.ros.topics.qos_profiles import LATCHED_HISTORY
 
 STOP_TOPIC: Final = "emergency_stop"
 HEARTBEAT_TOPIC: Final = "emergency_stop/heartbeat"
@@ -67,7 +67,7 @@ def _levels_by_source(client: Client) -> dict[str, int]:
     def note(report: Any) -> None:
         levels[report.source] = report.level
 
-    client.subscribe(SafetyStatus, "safety_status", note, LATCHED)
+    client.subscribe(SafetyStatus, "safety_status", note, LATCHED_HISTORY)
     return levels
 
 

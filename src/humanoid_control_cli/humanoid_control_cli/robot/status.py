@@ -8,7 +8,6 @@ from typing import Any, Final
 
 from diagnostic_msgs.msg import DiagnosticArray
 from humanoid_control_msgs.msg import SafetyStatus, TrajectoryState
-from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
 
 from humanoid_control_cli.client import Client
@@ -19,6 +18,7 @@ from humanoid_control_cli.statements import StampedStatement
 from humanoid_control_common.robot.robot_namespace import frame_prefix
 from humanoid_control_common.rules.diagnosis import CODES, Diagnosis, DiagnosisLevel
 from humanoid_control_common.rules.safety import SafetyReport
+from humanoid_controller_manager.ros.topics.qos_profiles import LATCHED_HISTORY
 from humanoid_controller_manager.ros.topics.safety_messages import safety_report
 
 TIMING: Final = "control loop: timing"  # the diagnostic status with the loop's pace
@@ -26,8 +26,6 @@ LIMITS: Final = "control loop: limits"
 REMOTE: Final = "remote: commands"  # what became of the commands that came for REMOTE
 SPAN: Final = 0.5  # [s] over which the rate of the joint states is measured at least
 REST: Final = 0.1  # [s] after the loop's timing in which all other topics of 1 Hz arrive
-# One latched message per source, and a subscriber's depth counts those of all publishers together.
-LATCHED: Final = QoSProfile(depth=64, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +77,7 @@ def collect(
     status = Status()
     modes = ModeClient(client)
     client.subscribe(JointState, "prime/joint_states", _joint_state_listener(status))
-    client.subscribe(SafetyStatus, "safety_status", _safety_listener(status), LATCHED)
+    client.subscribe(SafetyStatus, "safety_status", _safety_listener(status), LATCHED_HISTORY)
     prefix = frame_prefix(client.node.get_namespace())
     client.subscribe(DiagnosticArray, "diagnostics", _diagnostics_listener(status, prefix))
 
@@ -92,7 +90,7 @@ def collect(
     client.wait(complete, client.timeout)
     for name in trajectory_controllers(client.node):
         keep = partial(status.motions.__setitem__, name)
-        client.subscribe(TrajectoryState, f"{name}/{STATE}", keep, LATCHED)
+        client.subscribe(TrajectoryState, f"{name}/{STATE}", keep, LATCHED_HISTORY)
     client.wait(lambda: False, REST)
     status.joint_states_age = time.monotonic() - status.joint_states.last
     if not (status.statement or status.joints or status.diagnoses):

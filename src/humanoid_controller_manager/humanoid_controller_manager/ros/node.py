@@ -49,7 +49,8 @@ from humanoid_controller_manager.ros.topics.diagnostics import (
     diagnostic_arrays,
 )
 from humanoid_controller_manager.ros.topics.gravity_topics import GravityTopics
-from humanoid_controller_manager.ros.topics.safety_messages import LATCHED, safety_message
+from humanoid_controller_manager.ros.topics.qos_profiles import LATCHED
+from humanoid_controller_manager.ros.topics.safety_messages import safety_message
 from humanoid_controller_manager.ros.topics.snapshot_publisher import SnapshotPublisher
 from humanoid_controller_manager.safety.gravity_compensation import (
     GravityCompensation,

@@ -18,7 +18,7 @@ from rclpy.node import Node
 from humanoid_control_common.errors import RobotError
 from humanoid_controller_manager.plugins import CONTROLLERS, known_plugins
 from humanoid_controller_manager.ros.node import ControllerManagerNode
-from humanoid_controller_manager.ros.topics.safety_messages import LATCHED
+from humanoid_controller_manager.ros.topics.qos_profiles import LATCHED
 from humanoid_controller_manager.services import control_messages
 from humanoid_controller_manager.services.switch_plan import Selection
 from humanoid_controller_manager.services.switcher import Switcher

@@ -8,7 +8,7 @@ from humanoid_control_msgs.msg import ControlMode, ImpedanceState, SafetyStatus
 from humanoid_control_msgs.srv import ClearFault
 from pydantic import Field, PositiveFloat
 from rclpy.clock import Clock, ClockType
-from rclpy.qos import DurabilityPolicy, QoSProfile
+from rclpy.qos import QoSProfile
 from sensor_msgs.msg import Joy
 from std_srvs.srv import Trigger
 
@@ -24,6 +24,7 @@ from humanoid_controller_manager.ros.process.companion import Companion
 from humanoid_controller_manager.ros.process.ros_session import RosSession, parameters_of
 from humanoid_controller_manager.ros.process.shutdown_report import ShutdownReport
 from humanoid_controller_manager.ros.topics.bounded_topic import BoundedTopic, MessageRefusedError
+from humanoid_controller_manager.ros.topics.qos_profiles import LATCHED_HISTORY
 from humanoid_controller_manager.ros.topics.safety_messages import safety_report
 from humanoid_controller_manager.switching.switch_requests import SwitchAnswer, SwitchAuthority
 from humanoid_controllers.mode_manager import emergency_stop
@@ -48,7 +49,6 @@ SERVICES: Final = {
     "start_remote": Intent.START_REMOTE,
     "quit": Intent.QUIT,
 }
-SAFETY_QOS: Final = QoSProfile(depth=32, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
 class ModeManagerParameters(StrictModel):
@@ -171,7 +171,7 @@ class ModeManagerNode(Companion, SwitchAuthority):
         self._statements = node.create_publisher(ControlMode, "control_mode", 10)
         # Deep enough that a flood of other requests does not push a DAMP out.
         self._listen(ControlMode, "control_mode", self._on_control_mode, 100)
-        self._listen(SafetyStatus, "safety_status", self._on_safety, SAFETY_QOS)
+        self._listen(SafetyStatus, "safety_status", self._on_safety, LATCHED_HISTORY)
         if impedance_topic:
             self._listen(ImpedanceState, impedance_topic, self._on_impedance, 1)
         for name, intent in SERVICES.items():

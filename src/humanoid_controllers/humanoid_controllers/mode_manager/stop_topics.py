@@ -10,7 +10,8 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 from std_msgs.msg import Bool, String
 
 from humanoid_control_common.rules.safety import SafetyReport
-from humanoid_controller_manager.ros.topics.safety_messages import LATCHED, safety_message
+from humanoid_controller_manager.ros.topics.qos_profiles import LATCHED
+from humanoid_controller_manager.ros.topics.safety_messages import safety_message
 from humanoid_controllers.mode_manager.emergency_stop import EmergencyStop
 
 STOP_TOPIC: Final = "emergency_stop"

@@ -19,7 +19,7 @@ from humanoid_controller_manager.ros.topics.bounded_topic import (
     MessageRefusedError,
     message_size,
 )
-from humanoid_controller_manager.ros.topics.safety_messages import LATCHED
+from humanoid_controller_manager.ros.topics.qos_profiles import LATCHED
 from humanoid_controllers.trajectory.controller import JointTrajectoryController
 from humanoid_controllers.trajectory.goal import Goal, Progress, Status, Tolerances
 from humanoid_motion.errors import MotionRefusedError

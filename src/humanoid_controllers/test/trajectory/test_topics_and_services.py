@@ -17,7 +17,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from humanoid_control_common.robot.joints import JointSet
 from humanoid_controller_manager.ros.plugin_context import PluginContext
-from humanoid_controller_manager.ros.topics.safety_messages import LATCHED
+from humanoid_controller_manager.ros.topics.qos_profiles import LATCHED
 from humanoid_controllers.trajectory.ros import attach_trajectory
 from humanoid_motion.trajectory.points import MOST_POINTS
 

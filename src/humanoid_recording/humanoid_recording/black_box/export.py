@@ -8,15 +8,16 @@ from typing import Any, Final
 
 from humanoid_control_msgs.msg import MITCommand
 from rcl_interfaces.msg import Log
-from rclpy.qos import DurabilityPolicy, QoSProfile
+from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
 
 from humanoid_control_common.robot.robot_namespace import absolute
 from humanoid_control_common.rules.reasons import Reason
+from humanoid_controller_manager.ros.topics.qos_profiles import LATCHED
 from humanoid_recording.black_box.messages import (
     EVENTS,
     KINDS,
-    LATCHED,
+    LATCHED_TOPICS,
     LOGGER,
     SUBSCRIBED,
     BagMessage,
@@ -32,7 +33,6 @@ from humanoid_recording.summary import Topic
 from humanoid_recording.writer import BagWriter
 
 _VOLATILE: Final = QoSProfile(depth=10)
-_KEPT: Final = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
 def write_bag(
@@ -92,7 +92,7 @@ def _topic(name: str, relative: str, records: TickRecords) -> Topic:
         | {records.facts.state_topic: JointState, records.facts.command_topic: MITCommand}
     )
     kind = type_name(kinds[relative])
-    offer = _KEPT if relative in LATCHED else _VOLATILE
+    offer = LATCHED if relative in LATCHED_TOPICS else _VOLATILE
     return Topic(name, kind, type_hash(kind), definition(kind), plain_offers([offer]))
 
 

@@ -77,7 +77,7 @@ SUBSCRIBED: Final = {
     "diagnostics": DiagnosticArray,
     "erob_impedance_manager/state": ImpedanceState,
 }
-LATCHED: Final = frozenset({SAFETY, DESCRIPTION})
+LATCHED_TOPICS: Final = frozenset({SAFETY, DESCRIPTION})
 _FRAME: Final = "base_link"
 _STATEMENTS: Final = 50.0  # [Hz]
 TICKS: Final = "loop: ticks"  # since the start; in a file of which nothing was lost, without a gap

@@ -1,15 +1,10 @@
-"""Safety reports as ROS messages, in both directions, and the QoS of /safety_status."""
-
-from typing import Final
+"""Safety reports as ROS messages, in both directions."""
 
 from builtin_interfaces.msg import Time
 from humanoid_control_msgs.msg import SafetyStatus
-from rclpy.qos import DurabilityPolicy, QoSProfile
 
 from humanoid_control_common.rules.reason_codes import UNKNOWN_SAFETY_LEVEL
 from humanoid_control_common.rules.safety import SafetyFlag, SafetyLevel, SafetyReport
-
-LATCHED: Final = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
 def safety_message(report: SafetyReport, stamp: Time) -> SafetyStatus:

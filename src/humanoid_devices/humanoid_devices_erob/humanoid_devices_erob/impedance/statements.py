@@ -1,7 +1,7 @@
 """Selection of the messages on /control_mode that the impedance manager obeys."""
 
 import logging
-from typing import Final
+from typing import Any, Final
 
 from humanoid_control_common.rules.modes import Mode
 from humanoid_devices_erob.impedance.values import ModeInForce
@@ -21,6 +21,15 @@ class StatementFilter:
     def __init__(self, *, follow_requests: bool) -> None:
         self._follow_requests = follow_requests
         self._complained = ""
+
+    def of_message(self, message: Any, now: float) -> ModeInForce | None:
+        """Return the mode that a ControlMode states, None if it does not count.
+
+        `now`: time of its arrival [s since the epoch].
+        """
+        stamp = message.header.stamp.sec + message.header.stamp.nanosec * 1e-9
+        age = now - stamp if stamp > 0.0 else None
+        return self.mode_in_force(message.mode, message.controller_name, message.switch_number, age)
 
     def mode_in_force(
         self, mode: int, controller_name: str, number: int, age: float | None

@@ -80,8 +80,8 @@ class ImpedanceWatch:
         self._judgement: tuple[tuple[object, ...], ImpedanceStatement | None, bool] = (
             (), None, False
         )  # fmt: skip
-        # Mode and number that were confirmed last, and the registers then.
-        self._granted = (int(Mode.ZERO_TORQUE), -1), self._registers.copy()
+        # Mode and number that were confirmed last, the registers then, and `_changes`.
+        self._granted = (int(Mode.ZERO_TORQUE), -1), self._registers.copy(), 0
         self._stiffness: FloatArray = np.full(joints, np.nan)  # see `stiffness`
         self._stiffness_at = 0  # `_changes` that it includes
         self._soft = gains_to_registers(
@@ -162,12 +162,13 @@ class ImpedanceWatch:
         A drive that loses its gains, or is not known to have them, doesn't affect the others: where
         both sides still tell the registers that have been confirmed, they act.
         """
-        everywhere = np.ones(len(self.drives), dtype=bool)
         in_force = int(self.mode), self.number
+        granted_for, granted, changes = self._granted
         if self.confirmed:
-            self._granted = in_force, self._registers.copy()
-            return ~everywhere
-        granted_for, granted = self._granted
+            if (in_force, self._changes) != (granted_for, changes):
+                self._granted = in_force, self._registers.copy(), self._changes
+            return np.zeros(len(self.drives), dtype=bool)
+        everywhere = np.ones(len(self.drives), dtype=bool)
         statement = self.statement
         if statement is None or not granted_for == in_force == (statement.mode, statement.number):
             return everywhere
