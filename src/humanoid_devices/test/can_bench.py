@@ -146,6 +146,12 @@ class CanBench:
             drives = self._commands.drives()
         return next(drive for drive in drives if drive["id"] == id_)
 
+    def hold_up(self, seconds: float) -> None:
+        """Stop the control process for so long, not its guard."""
+        assert self.time is not None
+        self.time.process.held_until = self.time.scheduler.now + round(seconds * NANO)
+        self.time.pass_(seconds)
+
     def _run(self) -> None:
         assert not isinstance(self._port, MemoryAdapter)
         start = time.perf_counter_ns()

@@ -22,6 +22,7 @@ from humanoid_devices_can.bus.bus import CanFrame
 from humanoid_devices_can.can_system import CanSystem
 from humanoid_devices_can.errors import WireError
 from humanoid_devices_can.fields import pack, saturate, unpack
+from humanoid_devices_can.guard.signs import Signs
 from humanoid_devices_can.motor_protocol import Exchange, FamilyKind, Feedback
 from humanoid_devices_can.settings import CanSettings
 from humanoid_twin.can.frame import CanFrame as TwinFrame
@@ -53,7 +54,6 @@ class ShortFamily:
         self.stiffness_limit: FloatArray = np.full(count, 6000.0)
         self.damping_limit: FloatArray = np.full(count, 600.0)
         self.watchdog: FloatArray = np.full(count, np.inf)
-        self.feedback_identifiers = tuple(FEEDBACK << 8 | id_ for id_ in self._ids)
 
     def commands(self, command: JointCommand) -> Sequence[CanFrame]:
         wanted = np.array((command.position, command.velocity, command.effort)) / UNIT
@@ -75,6 +75,9 @@ class ShortFamily:
 
     def disabling(self, motor: int, *, clear_faults: bool) -> Exchange:
         return Exchange(motor, ((ENABLE << 8 | self._ids[motor], b"\0"),), quiet=0.05)
+
+    def signs(self, motor: int) -> Signs:
+        return Signs((FEEDBACK << 8 | self._ids[motor],))
 
     def preparing(self, motor: int) -> Sequence[Exchange]:
         return ()

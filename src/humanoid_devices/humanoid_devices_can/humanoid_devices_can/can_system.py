@@ -71,21 +71,25 @@ class CanSystem(HardwareComponent):
         self._serves_itself = info.update_rate >= FAST
 
     def _check_load(self) -> None:
-        """Raise ConfigError for a bus that can't carry the commands of a period and their answers.
+        """Raise ConfigError for a bus that can't carry commands and feedback, or answers.
 
-        Frames count without stuff bits, answers without data: an accepted bus may still be full.
+        Frames count without stuff bits, those of the motors without data: an accepted bus may
+        still be full.
         """
         settings, family = self._settings, self._family
         empty = EMPTY_EXTENDED_FRAME if settings.bus.extended else EMPTY_FRAME
         commands = family.commands(JointCommand(len(settings.motors)))
         answers = 0 if family.feedback_rate else len(commands)
         bits = empty * (len(commands) + answers) + 8 * sum(len(data) for _, data in commands)
-        highest = settings.bus.bitrate / bits
+        feedback = empty * family.feedback_rate * len(commands)  # [bit/s]
+        highest = max(settings.bus.bitrate - feedback, 0.0) / bits
         if settings.update_rate > highest:
+            beside = f", beside {feedback:.0f} bit/s of their feedback," if feedback else ""
             raise ConfigError(
                 f"{settings.where}: {settings.bus} at {settings.bus.bitrate} bit/s has room for "
-                f"the commands of {len(commands)} motors {highest:.0f} times a second at most, but "
-                f"the update rate is {settings.update_rate:g} Hz: lower it, or use more buses"
+                f"the commands of {len(commands)} motors{beside} {highest:.0f} times a second at "
+                f"most, but the update rate is {settings.update_rate:g} Hz: lower it, or use more "
+                "buses"
             )
 
     def _check_watchdogs(self, period: float) -> None:
@@ -179,7 +183,7 @@ class CanSystem(HardwareComponent):
             session.send_here(items)
         else:
             session.transmit_queue.put(items)
-        self._lifecycle.guard.feed()
+        self._lifecycle.guard.feed(reaches=session.sends)
 
     def on_deactivate(self) -> None:
         """See HardwareComponent. Raises HardwareError naming what may still be enabled."""
@@ -230,12 +234,13 @@ class CanSystem(HardwareComponent):
         return self._family.watchdog
 
     def loop_ended(self) -> None:
-        """See HardwareComponent: the motors are kept limp until they are disabled."""
-        session, guard = self._lifecycle.session, self._lifecycle.guard
-        if session is None or session.health.lost:
-            guard.stop_feeding()
-        else:
-            session.loop_ended(guard.stop_feeding)
+        """See HardwareComponent: the motors are kept limp until they are disabled.
+
+        While the adapter is lost, the guard goes on trying to disable them.
+        """
+        session = self._lifecycle.session
+        if session is not None:
+            session.loop_ended(self._lifecycle.guard.stop_feeding)
 
     def _active(self) -> Session:
         if self._lifecycle.session is None:

@@ -18,6 +18,7 @@ from humanoid_control_common.robot.joints import FloatArray
 from humanoid_control_common.robot.mit_interface import JointCommand
 from humanoid_control_common.rules.reasons import NO_REASON, Reason
 from humanoid_devices_can.bus.bus import CanFrame
+from humanoid_devices_can.guard.signs import Signs
 from humanoid_devices_can.settings import CanSettings
 
 
@@ -121,7 +122,6 @@ class MotorFamily(Protocol):
     stiffness_limit: FloatArray  # [Nm/rad], the largest the wire carries
     damping_limit: FloatArray  # [Nm s/rad]
     watchdog: FloatArray  # [s] without a command until a motor disables itself; infinite: never
-    feedback_identifiers: tuple[int, ...]  # of the motors' frames; empty: not known beforehand
 
     def commands(self, command: JointCommand) -> Sequence[CanFrame]:
         """Return the frames that carry `command`, one per motor; values that don't fit saturate."""
@@ -134,6 +134,9 @@ class MotorFamily(Protocol):
 
     def disabling(self, motor: int, *, clear_faults: bool) -> Exchange:
         """Return the exchange that disables a motor."""
+
+    def signs(self, motor: int) -> Signs:
+        """Return the frames by which a guard tells whether a motor is enabled."""
 
     def preparing(self, motor: int) -> Sequence[Exchange]:
         """Return the exchanges that a disabled motor needs before it is enabled."""

@@ -22,6 +22,7 @@ from humanoid_devices_can.bus.bus import (
 )
 from humanoid_devices_can.bus.error_frames import ControllerState
 from humanoid_devices_can.errors import AdapterLostError, CanBusError, WireError
+from humanoid_devices_can.guard.signs import Signs
 from humanoid_devices_can.host import CanHost
 from humanoid_devices_can.motor_protocol import Exchange, FamilyKind, Feedback
 from humanoid_devices_can.settings import CanSettings
@@ -37,7 +38,6 @@ class PlainFamily:
     """Values travel as text; a status says what the motor measures."""
 
     feedback_rate = 0.0
-    feedback_identifiers: tuple[int, ...] = ()
 
     def __init__(self, settings: CanSettings) -> None:
         self.ids = [motor.id for motor in settings.motors]
@@ -65,6 +65,9 @@ class PlainFamily:
 
     def disabling(self, motor: int, *, clear_faults: bool) -> Exchange:
         return self._order(motor, DISABLE)
+
+    def signs(self, motor: int) -> Signs:
+        return Signs()
 
     def preparing(self, motor: int) -> tuple[Exchange, ...]:
         return ()

@@ -9,6 +9,7 @@ from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -25,19 +26,28 @@ from humanoid_devices_can.bus.error_frames import BusEvent
 from humanoid_devices_can.errors import AdapterLostError, InterfaceError, QueueFullError
 from humanoid_devices_can.guard import guard_client, guarding
 from humanoid_devices_can.guard.__main__ import Pipe
-from humanoid_devices_can.guard.channel import GOOD_BYE, MEMORY_BYTES, GuardJob, GuardMemory, Stage
+from humanoid_devices_can.guard.channel import (
+    GOOD_BYE,
+    MEMORY_BYTES,
+    GuardedMotor,
+    GuardJob,
+    GuardMemory,
+    Stage,
+)
 from humanoid_devices_can.guard.claim import claim
 from humanoid_devices_can.guard.disabling import disable_motors
 from humanoid_devices_can.guard.guard_client import Guard, disabling_frames, needs_guard
 from humanoid_devices_can.guard.guard_process import GuardProcess
 from humanoid_devices_can.guard.guarding import LEAST_LOOKS, StallDetector, guard
+from humanoid_devices_can.guard.signs import Signs
 from humanoid_devices_can.host import CanHost
 
 LOOK = 0.02
 BUS = BusSettings("slcan", "/dev/ttyACM0", 1_000_000, {"sleep_after_open": 0.5})
 FRAMES = ((0x050616_45, bytes(8)), (0x050616_00, b"\x55" * 8))
 FEEDBACK = DataFrame(0x050616_B1, bytes(8))
-JOB = GuardJob(BUS, "j0 (id 22)", FRAMES, (FEEDBACK.identifier, 0x050616_B2), 0.2)
+SIGNS = Signs((FEEDBACK.identifier, 0x050616_B2))
+JOB = GuardJob(BUS, (GuardedMotor("j0 (id 22)", SIGNS),), FRAMES, 0.2)
 
 
 def looks(detector: StallDetector, fed: float, start: float, end: float) -> list[bool]:
@@ -114,7 +124,9 @@ class Guarded:
 
 
 class SteppedClock:
-    """Waiting lets time pass at once; a look at the clock takes 10 µs."""
+    """Waiting lets time pass at once; a look at the clock takes 10 µs. See ControlProcess."""
+
+    last: bytes | None = None
 
     def __init__(self) -> None:
         self.now = 100.0  # [s]
@@ -128,11 +140,15 @@ class SteppedClock:
 
 
 def disabled(
-    job: GuardJob, motors: object, clock: SteppedClock | None = None, **options: float
+    job: GuardJob,
+    motors: object,
+    clock: SteppedClock | None = None,
+    memory: GuardMemory | None = None,
+    **options: Any,
 ) -> str:
     """What the guard says went wrong."""
-    clock = clock or SteppedClock()
-    return disable_motors(job, motors, clock, clock.wait, **options)
+    clock, memory = clock or SteppedClock(), memory or GuardMemory(bytearray(MEMORY_BYTES))
+    return disable_motors(job, memory, clock, motors, clock, **options)
 
 
 def test_good_bye_ends_the_guard_without_a_frame() -> None:
@@ -217,11 +233,54 @@ def test_what_others_say_without_a_pause_is_no_motor_that_speaks(noise: Received
     assert len(motors.sent) == 6 * len(FRAMES)
 
 
-def test_without_known_identifiers_every_data_frame_counts_as_a_motors() -> None:
-    unknown = replace(JOB, feedback_identifiers=())
-    stranger = Motors(noise=DataFrame(0x050617_B1, bytes(8)))
-    assert "still send" in disabled(unknown, stranger, longest=1.0)
-    assert disabled(unknown, Motors(noise=InvalidFrame("standard"))) == ""
+ANSWERING = replace(JOB, motors=(GuardedMotor("j0", Signs(answer=(0xFFC000FF, 0x02000016))),))
+
+
+@pytest.mark.parametrize(
+    ("answer", "is_disabled"),
+    [
+        (DataFrame(0x0205FD16, bytes(8)), True),
+        (DataFrame(0x0285FD16, bytes(8)), False),  # enabled
+        (DataFrame(0x0205FD17, bytes(8)), False),  # of another motor
+        (None, False),
+    ],
+    ids=["disabled", "enabled", "another", "none"],
+)
+def test_a_motor_that_only_answers_must_say_that_it_is_disabled(
+    answer: Received | None, is_disabled: bool
+) -> None:
+    problem = disabled(ANSWERING, Motors(noise=answer), longest=1.0)
+    assert problem == ("" if is_disabled else "j0: no answer that it is disabled")
+
+
+def test_a_motor_that_has_stopped_answering_is_not_called_disabled() -> None:
+    class Stops(Motors):
+        def receive(self, timeout: float) -> Received | None:
+            answers = len(self.sent) < 2 * len(FRAMES)  # of three rounds
+            return DataFrame(0x02000016, bytes(8)) if answers else None
+
+    assert "no answer" in disabled(ANSWERING, Stops(), longest=1.0)
+
+
+@pytest.mark.parametrize("cable", [True, False], ids=["plugged in", "cut"])
+def test_after_a_wait_for_the_adapter_only_motors_that_are_heard_first_prove_anything(
+    cable: bool,
+) -> None:
+    memory = GuardMemory(bytearray(MEMORY_BYTES))
+    motors = Motors(deaf=0 if cable else -1, closed=1)
+    assert disabled(JOB, motors, memory=memory) == ""
+    assert memory.waited
+    assert memory.has_proved(0) is cable
+
+
+def test_a_guard_gives_up_its_attempts_when_its_control_process_is_back() -> None:
+    clock, begun = SteppedClock(), SteppedClock().now
+    clock.last = GOOD_BYE
+    assert disabled(JOB, Motors(closed=10**9), clock) == "not yet"
+    assert clock.now - begun < 0.1
+    clock.last = b""  # it has ended: nothing else disables the motors
+    disabled(JOB, Motors(closed=10**9), clock)
+    assert clock.now - begun > 3.0
 
 
 def test_full_queue_and_closed_adapter_are_tried_again() -> None:
@@ -233,8 +292,8 @@ def test_full_queue_and_closed_adapter_are_tried_again() -> None:
 @pytest.mark.parametrize(
     ("motors", "message"),
     [
-        (Motors(deaf=10**9), "still send"),
-        (Motors(refusals=10**9), "takes no frames"),
+        (Motors(deaf=10**9), "still sends"),
+        (Motors(refusals=10**9), "full"),
         (Motors(closed=10**9), "not yet"),
     ],
 )
@@ -246,7 +305,7 @@ def test_the_impossible_is_reported(motors: Motors, message: str) -> None:
 def test_motors_that_go_on_speaking_are_given_up_after_three_seconds() -> None:
     clock = SteppedClock()
     begun = clock.now
-    assert "still send" in disabled(JOB, Motors(deaf=10**9), clock)
+    assert "still sends" in disabled(JOB, Motors(deaf=10**9), clock)
     assert 3.0 <= clock.now - begun < 3.2
 
 
@@ -420,7 +479,7 @@ def test_guard_that_is_not_there_in_time_is_reported(monkeypatch: pytest.MonkeyP
 
 def test_without_a_guard_the_loop_feeds_nothing() -> None:
     guard = Guard(JOB, CanHost())
-    guard.feed()
+    guard.feed(reaches=True)
     guard.stop_feeding()
     assert guard.stage is Stage.WATCHES
     assert not guard.problem()

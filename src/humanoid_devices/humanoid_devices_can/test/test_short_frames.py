@@ -11,7 +11,8 @@ import pytest
 from humanoid_control_common.rules.safety import SafetyFlag, SafetyLevel
 from humanoid_devices_can.bus.bus import BusSettings, DataFrame, InvalidFrame, PythonCanBus
 from humanoid_devices_can.errors import WireError
-from humanoid_devices_can.guard.channel import GuardJob
+from humanoid_devices_can.guard.channel import GuardedMotor, GuardJob
+from humanoid_devices_can.guard.signs import Signs
 from humanoid_devices_can.timing import Timing
 from src.humanoid_devices.test.can_bench import CanBench, CanRig, MakeBench, MakeInfo, MakeRig
 from src.humanoid_devices.test.short_motors import (
@@ -119,7 +120,7 @@ def test_guard_disables_the_motors_of_a_loop_that_stands_still(motors: Make) -> 
 
 def test_job_of_the_guard_says_how_long_identifiers_are() -> None:
     bus = BusSettings("slcan", "/dev/ttyACM0", 1_000_000, extended=False)
-    job = GuardJob(bus, "j0 (id 5)", ((0x305, b"\0"),), (0x405,), 0.2)
+    job = GuardJob(bus, (GuardedMotor("j0 (id 5)", Signs((0x405,))),), ((0x305, b"\0"),), 0.2)
     assert not GuardJob.decode(job.encode(7))[0].bus.extended
 
 

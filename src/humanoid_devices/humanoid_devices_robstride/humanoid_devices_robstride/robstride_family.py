@@ -13,6 +13,7 @@ from humanoid_controller_manager.hardware.block_parameters import integer
 from humanoid_devices_can.bus.bus import CanFrame
 from humanoid_devices_can.errors import WireError
 from humanoid_devices_can.fields import saturate
+from humanoid_devices_can.guard.signs import Signs
 from humanoid_devices_can.motor_protocol import Exchange, FamilyKind, Feedback, Judge
 from humanoid_devices_can.reason_codes import (
     MOTOR_DEFECT,
@@ -45,6 +46,7 @@ from humanoid_devices_robstride.wire import (
     disable,
     enable,
     parse_identifier,
+    reset_status,
 )
 
 _CENTRE: Final = 32767.0  # of a signed field: (x / limit + 1) * 32767
@@ -59,7 +61,6 @@ class RobstrideFamily:
     """See MotorFamily. A motor answers each command with its status; commands carry the gains."""
 
     feedback_rate = 0.0
-    feedback_identifiers: tuple[int, ...] = ()  # a status carries mode and faults in its identifier
 
     def __init__(self, settings: CanSettings) -> None:
         """Raises ConfigError for an impossible model, host id or limit."""
@@ -116,6 +117,10 @@ class RobstrideFamily:
         """See MotorFamily."""
         request = disable(self._host, self._ids[motor], clear_faults=clear_faults)
         return Exchange(motor, (request,), self._reaches(motor, Mode.RESET))
+
+    def signs(self, motor: int) -> Signs:
+        """See MotorFamily: a status says in its identifier that the motor is reset."""
+        return Signs(answer=reset_status(self._host, self._ids[motor]))
 
     def preparing(self, motor: int) -> Sequence[Exchange]:
         """See MotorFamily: run mode and firmware limits."""

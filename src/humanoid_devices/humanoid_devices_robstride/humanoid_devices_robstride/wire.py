@@ -171,6 +171,12 @@ class Status:
         return cls(extra & 0xFF, host, faults, extra >> 14, *unpack(_FOUR_WORDS, "STATUS", payload))
 
 
+def reset_status(host: int, device: int) -> tuple[int, int]:
+    """Return mask and value of the identifier of a status by which a motor says it is reset."""
+    mask = 0x1F << 24 | 0b11 << 22 | 0xFFFF  # type, mode, motor and host: not the faults
+    return mask, identifier(CommunicationType.STATUS, Mode.RESET << 14 | device, host)
+
+
 @dataclass(frozen=True, slots=True)
 class FaultReport:
     """An unsolicited report of a motor when a fault appears or disappears.

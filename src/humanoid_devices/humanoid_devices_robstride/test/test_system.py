@@ -11,6 +11,7 @@ import pytest
 
 from humanoid_control_common.errors import ConfigError, HardwareError
 from humanoid_control_common.rules.safety import SafetyFlag, SafetyLevel
+from humanoid_devices_can.session import bus_lifecycle
 from humanoid_devices_can.timing import Timing
 from humanoid_devices_robstride.robstride_system import RobstrideSystem
 from humanoid_devices_robstride.wire import (
@@ -280,3 +281,36 @@ def test_deactivation_names_a_motor_that_does_not_answer(motors) -> None:
         rig.deactivate()
     assert "id 5" not in str(raised.value)
     assert not bench.drive(5)["firmware"]["enabled"]
+
+
+@pytest.fixture
+def guarded(
+    motors: Callable[..., tuple[CanBench, CanRig]], monkeypatch: pytest.MonkeyPatch
+) -> tuple[CanBench, CanRig]:
+    """The two motors without their time-out, stiff, with a guard."""
+    monkeypatch.setattr(bus_lifecycle, "needs_guard", lambda *_: True)
+    bench, rig = motors()
+    rig.activate()
+    rig.command.stiffness[:] = 20.0
+    rig.run(0.5)
+    return bench, rig
+
+
+def test_guard_asks_motors_without_a_time_out_whether_they_are_disabled(guarded) -> None:
+    bench, rig = guarded
+    bench.hold_up(1.0)
+    report = rig.run(0.1)
+    assert "j0 (id 5), j1 (id 6): disabled by the guard" in report.message
+    assert not any(drive["firmware"]["enabled"] for drive in bench.call("drives"))
+    rig.deactivate()
+
+
+def test_guard_does_not_take_the_silence_of_a_motor_for_obedience(guarded) -> None:
+    bench, rig = guarded
+    bench.call("freeze", 6)
+    bench.hold_up(1.0)
+    report = rig.until(lambda it: "the guard could not disable j0 (id 5), j1 (id 6)" in it.message)
+    assert "two motors" not in report.message  # the guard's orders are answered, too
+    assert [drive["firmware"]["enabled"] for drive in bench.call("drives")] == [False, True]
+    with pytest.raises(HardwareError, match=r"j1 \(id 6\): no answer"):
+        rig.deactivate()

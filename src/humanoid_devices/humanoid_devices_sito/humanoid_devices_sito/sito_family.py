@@ -14,6 +14,7 @@ from humanoid_controller_manager.hardware.block_parameters import optional_posit
 from humanoid_devices_can.bus.bus import LONGEST_FRAME, CanFrame
 from humanoid_devices_can.errors import WireError
 from humanoid_devices_can.fields import saturate
+from humanoid_devices_can.guard.signs import Signs
 from humanoid_devices_can.motor_protocol import Exchange, FamilyKind, Feedback, Judge
 from humanoid_devices_can.settings import CanSettings, Motor
 from humanoid_devices_sito.units import MODELS, OUTPUT_COUNTS, TORQUE_CONSTANT
@@ -71,9 +72,6 @@ class SitoFamily:
         self.stiffness_limit: FloatArray = self._stiffness_divisor * _FLOAT32
         self.damping_limit: FloatArray = self._damping_divisor * _FLOAT32
         self.watchdog: FloatArray = np.full(len(motors), np.inf)  # none in the documents
-        self.feedback_identifiers = tuple(
-            identifier(device, kind) for device in self._ids for kind in _FEEDBACK
-        )
 
     def commands(self, command: JointCommand) -> Sequence[CanFrame]:
         """See MotorFamily."""
@@ -106,6 +104,10 @@ class SitoFamily:
         """See MotorFamily: a motor that is reset stops its feedback; it reports no faults."""
         request = (identifier(self._ids[motor], MessageType.RESET), RESET_PAYLOAD)
         return Exchange(motor, (request,), quiet=QUIET)
+
+    def signs(self, motor: int) -> Signs:
+        """See MotorFamily: the feedback ends."""
+        return Signs(tuple(identifier(self._ids[motor], kind) for kind in _FEEDBACK))
 
     def preparing(self, motor: int) -> Sequence[Exchange]:
         """See MotorFamily: nothing."""

@@ -75,13 +75,6 @@ def forget(rig: CanRig) -> None:
     rig.system._lifecycle.session = None
 
 
-def hold_up(bench: CanBench, seconds: float) -> None:
-    """Stop the control process, not its guard."""
-    assert bench.time is not None
-    bench.time.process.held_until = bench.time.scheduler.now + round(seconds * 1e9)
-    bench.time.pass_(seconds)
-
-
 @pytest.mark.parametrize("before", [0.1, 0.18, 0.3])
 def test_a_motor_that_was_not_heard_before_is_not_called_disabled(
     stiff: Stiff, before: float
@@ -186,7 +179,7 @@ def test_silence_from_before_is_no_proof_for_the_guard(stiff: Stiff) -> None:
     bench, rig = stiff()
     cut(bench, 39)
     rig.until(lambda report: report.flags & SafetyFlag.RX_TIMEOUT)
-    hold_up(bench, 1.0)
+    bench.hold_up(1.0)
     report = rig.run(0.1)
     assert "j0 (id 22), j1 (id 23), j2 (id 38): disabled by the guard" in report.message
     assert "j3 (id 39): silent before, may be enabled" in report.message
@@ -202,7 +195,7 @@ def test_a_process_that_stands_still_after_the_loops_end_leaves_no_motor_stiff(
     bench, rig = stiff()
     rig.call(rig.system.loop_ended)
     rig.pause(after)
-    hold_up(bench, 1.0)
+    bench.hold_up(1.0)
     springs = [bench.drive(id_)["firmware"]["stiffness"] for id_ in enabled(bench)]
     assert not any(springs)
     with suppress(HardwareError):
@@ -231,7 +224,7 @@ def test_no_motor_is_enabled_once_the_guard_has_taken_over(stiff: Stiff) -> None
     rig.system.reset_faults()
     rig.run(0.1)
     heard = bench.heard()
-    hold_up(bench, 2.0)
+    bench.hold_up(2.0)
     rig.run(1.0)
     assert rig.system._lifecycle.guard.stage is Stage.DONE
     orders = [who for _, who, _ in heard if who & 0xFF == MessageType.SELECT_MODE]
@@ -277,6 +270,7 @@ class Crowded(Bus):
 
     def __init__(self, bus: Bus) -> None:
         self._bus, self.deaf, self._attempts = bus, False, 0
+        self.crowd = 4  # attempts until there is room
         self.state, self.refused, self.close = bus.state, bus.refused, bus.close
 
     def receive(self, timeout: float) -> object:
@@ -288,7 +282,7 @@ class Crowded(Bus):
     def send(self, frame: CanFrame) -> None:
         """See Bus."""
         self._attempts += 1
-        if self.deaf and self._attempts % 4:
+        if self.deaf and self._attempts % self.crowd:
             raise QueueFullError("full")
         self._bus.send(frame)
 

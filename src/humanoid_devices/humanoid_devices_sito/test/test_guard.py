@@ -227,7 +227,7 @@ def test_guard_that_failed_still_disables_what_its_control_process_leaves(wrists
     held_up.process.kill()
     wrists.until_disabled()
     words = held_up.last_words()
-    assert f"stands still, and not disabled: {NAMES}: slcan" in words
+    assert f"stands still, or has lost the adapter, and not disabled: {NAMES}: slcan" in words
     assert f"the control process is gone: disabled {NAMES}" in words
 
 
@@ -297,6 +297,6 @@ def test_without_a_guard_motors_are_enabled_and_it_is_reported(wrists, can_rig) 
 def test_guard_knows_the_frames_of_its_motors(wrists) -> None:
     system = SitoSystem()
     system.on_configure(wrists.info)
-    prefixes = [0x05060000 | id_ << 8 for id_ in IDS]
-    expected = {prefix | kind for prefix in prefixes for kind in (0xB0, 0xB1, 0xB2, 0xB3)}
-    assert set(system._family.feedback_identifiers) == expected
+    for motor, id_ in enumerate(IDS):
+        expected = {0x05060000 | id_ << 8 | kind for kind in (0xB0, 0xB1, 0xB2, 0xB3)}
+        assert set(system._family.signs(motor).feedback) == expected

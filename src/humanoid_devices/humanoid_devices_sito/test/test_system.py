@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from humanoid_control_common.errors import HardwareError
+from humanoid_control_common.errors import ConfigError, HardwareError
 from humanoid_control_common.rules.safety import SafetyFlag, SafetyLevel
 from humanoid_devices_can.timing import Timing
 from humanoid_devices_sito.sito_system import SitoSystem
@@ -38,6 +38,14 @@ def wrists(
 
 def healthy(report) -> bool:
     return report.level is SafetyLevel.OK
+
+
+def test_a_rate_for_which_the_feedback_leaves_no_room_is_refused(wrists) -> None:
+    """Four commands of 131 bits, and 2000 frames a second of 67 bits or more: 1653 times."""
+    wrists(update_rate=1650.0)
+    text = r"4 motors, beside 134000 bit/s of their feedback, 1653 times .* 1660 Hz: lower it"
+    with pytest.raises(ConfigError, match=text):
+        wrists(update_rate=1660.0)
 
 
 def test_activation_enables_all_motors_without_torque(wrists) -> None:

@@ -9,6 +9,7 @@
         `claim`: reserves the bus until both processes have ended
 
 When the feeding stops, or the control process ends without a good-bye, the guard opens the bus
-itself and disables the motors (`disable_motors`). It can't help if the computer or the adapter
-fails.
+itself and disables the motors (`disable_motors`), as far as their frames show it (`Observation`).
+The loop does not feed it either while the adapter is lost: the guard acts when it is back. It can't
+help if the computer fails.
 """

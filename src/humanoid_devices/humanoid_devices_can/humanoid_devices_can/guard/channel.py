@@ -3,14 +3,33 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from enum import IntEnum
-from mmap import mmap
-from typing import Final
+from mmap import PAGESIZE, mmap
+from typing import Final, Protocol
 
 from humanoid_devices_can.bus.bus import BusSettings, CanFrame
+from humanoid_devices_can.guard.signs import Signs
 
 GOOD_BYE: Final = b"good-bye\n"
+
+
+class ControlProcess(Protocol):
+    """The process that the guard guards."""
+
+    last: bytes | None  # GOOD_BYE; empty: the process ended without it; None: neither yet
+
+    def wait(self, seconds: float) -> None:
+        """Wait for so long, or until the control process says good-bye or ends."""
+
+
+@dataclass(frozen=True, slots=True)
+class GuardedMotor:
+    """One motor: its name, for messages, and the signs that it is disabled."""
+
+    name: str
+    signs: Signs
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,10 +37,14 @@ class GuardJob:
     """The bus, and the frames that disable all motors on it."""
 
     bus: BusSettings
-    motors: str  # names, for messages
+    motors: tuple[GuardedMotor, ...]
     frames: tuple[CanFrame, ...]
-    feedback_identifiers: tuple[int, ...]  # see MotorFamily; empty: any data frame counts
     patience: float  # [s] the loop may stand still
+
+    @property
+    def names(self) -> str:
+        """Return the names of all motors."""
+        return ", ".join(motor.name for motor in self.motors)
 
     def encode(self, page: int) -> bytes:
         """Return one line: the job, and the descriptor of the shared memory."""
@@ -36,13 +59,22 @@ class GuardJob:
         content = json.loads(line)
         page = int(content.pop("page"))
         content["bus"] = BusSettings(**content["bus"])
-        content["feedback_identifiers"] = tuple(content["feedback_identifiers"])
+        content["motors"] = tuple(
+            GuardedMotor(it["name"], _signs(**it["signs"])) for it in content["motors"]
+        )
         content["frames"] = tuple((it[0], bytes.fromhex(it[1])) for it in content["frames"])
         return cls(**content), page
 
 
-_FED, _ALIVE_AT, _STAGE = range(3)
-MEMORY_BYTES: Final = 3 * 8  # one double each
+def _signs(feedback: Iterable[int], answer: Iterable[int] | None) -> Signs:
+    if answer is None:
+        return Signs(tuple(feedback))
+    mask, value = answer
+    return Signs(tuple(feedback), (mask, value))
+
+
+_FED, _ALIVE_AT, _STAGE, _WAITED, _PROVED = range(5)  # then one for each further motor
+MEMORY_BYTES: Final = PAGESIZE  # one double each
 
 
 class Stage(IntEnum):
@@ -58,7 +90,7 @@ class GuardMemory:
     """One process's view of the memory; aligned values are stored whole."""
 
     def __init__(self, memory: mmap | bytearray) -> None:
-        """`memory`: all zeros; MEMORY_BYTES at least, and a multiple of 8."""
+        """`memory`: MEMORY_BYTES, all zeros."""
         self._values = memoryview(memory).cast("d")
 
     # Written by the control process.
@@ -86,6 +118,24 @@ class GuardMemory:
         """Note that the guard has reached `stage` at `now` [s], monotonic."""
         self.mark_alive(now)
         self._values[_STAGE] = stage
+
+    def note_wait(self) -> None:
+        """Note that an attempt has failed: what was heard before proves nothing any more."""
+        self._values[_WAITED] = 1.0
+
+    def note_proved(self, motors: Iterable[int]) -> None:
+        """Note the motors that have shown the guard itself that they are disabled."""
+        for motor in motors:
+            self._values[_PROVED + motor] = 1.0
+
+    @property
+    def waited(self) -> bool:
+        """Return whether an attempt has failed."""
+        return bool(self._values[_WAITED])
+
+    def has_proved(self, motor: int) -> bool:
+        """Return whether a motor has shown the guard itself that it is disabled."""
+        return bool(self._values[_PROVED + motor])
 
     @property
     def alive_at(self) -> float:

@@ -1,85 +1,106 @@
 """Disable the motors of a bus whose control process no longer serves it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
-from humanoid_devices_can.bus.bus import Bus, CanFrame, DataFrame, OpenBus
-from humanoid_devices_can.errors import CanBusError, QueueFullError
-from humanoid_devices_can.guard.channel import GuardJob
+from humanoid_devices_can.bus.bus import Bus, DataFrame, OpenBus
+from humanoid_devices_can.bus.sending import ROOM, send_with_room
+from humanoid_devices_can.errors import CanBusError
+from humanoid_devices_can.guard.channel import ControlProcess, GuardJob, GuardMemory
+from humanoid_devices_can.guard.signs import Observation
 
 LONGEST: Final = 3.0  # [s] until the guard gives up
 RETRY: Final = 0.05  # [s] between two attempts
 LEAST_ROUNDS: Final = 3  # a frame may be lost
 QUIET: Final = 0.05  # [s] of silence that confirm it: enabled motors send every 10 ms
-ROOM: Final = 0.002  # [s] until a full queue is tried again
+FULL: Final = 0.3  # [s] the adapter's queue may be full until the bus is opened again
 
 
 Clock = Callable[[], float]
-Wait = Callable[[float], None]  # for so long [s]
 
 
 def disable_motors(
-    job: GuardJob, open_bus: OpenBus, clock: Clock, wait: Wait, longest: float = LONGEST
+    job: GuardJob,
+    memory: GuardMemory,
+    process: ControlProcess,
+    open_bus: OpenBus,
+    clock: Clock,
+    longest: float = LONGEST,
 ) -> str:
-    """Send the job's frames repeatedly until no motor sends any more.
+    """Send the job's frames repeatedly until all motors are disabled, as far as they show it.
 
-    Return the failure in words, empty if there is none. Never raises a CanBusError.
+    Return the failure in words, empty if there is none; `memory` has the motors that have proved
+    it. A control process that says good-bye opens the bus itself: no attempt follows then. Never
+    raises a CanBusError.
     """
     deadline, problem = clock() + longest, ""
     while True:
         try:
-            problem = _disable_once(job, open_bus(job.bus), clock, wait, deadline)
+            problem = _disable_once(job, memory, open_bus(job.bus), clock, process.wait, deadline)
         except CanBusError as error:
             problem = str(error)
-        if not problem or clock() > deadline:
+        if not problem or clock() > deadline or process.last:
             return problem
-        wait(RETRY)
+        memory.note_wait()
+        process.wait(RETRY)
 
 
-def _disable_once(job: GuardJob, bus: Bus, clock: Clock, wait: Wait, deadline: float) -> str:
-    rounds = 0
+def _disable_once(
+    job: GuardJob,
+    memory: GuardMemory,
+    bus: Bus,
+    clock: Clock,
+    wait: Callable[[float], None],
+    deadline: float,
+) -> str:
+    seen, rounds = Observation([motor.signs for motor in job.motors]), 0
     try:
+        if memory.waited:  # what was heard before, on another opening, proves nothing now
+            _listen(bus, seen, QUIET, lambda _: seen.all_heard(), clock, wait)
         while True:
             for frame in job.frames:
-                if not _send(frame, bus, clock, wait, deadline):
-                    return "the adapter takes no frames: is the bus powered?"
+                send_with_room(bus, frame, min(clock() + FULL, deadline), clock, wait)
             rounds += 1
-            quiet = _are_quiet(job.feedback_identifiers, bus, clock, wait)
-            if quiet and rounds >= LEAST_ROUNDS:
+            seen.ordered(clock())
+            _listen(bus, seen, 2.0 * QUIET, lambda now: seen.silence(now) >= QUIET, clock, wait)
+            problem = _problem(job, seen, clock())
+            if not problem and rounds >= LEAST_ROUNDS:
+                memory.note_proved(seen.proved())
                 return ""
             if clock() > deadline:
-                return "motors still send"
+                return problem
     finally:
         bus.close()
 
 
-def _send(frame: CanFrame, bus: Bus, clock: Clock, wait: Wait, deadline: float) -> bool:
-    """Send a frame; return whether the adapter accepted it."""
-    while clock() < deadline:
-        try:
-            bus.send(frame)
-        except QueueFullError:
-            bus.receive(0.0)  # the adapter's answers in it make room
-            wait(ROOM)
-        else:
-            return True
-    return False
-
-
-def _are_quiet(identifiers: tuple[int, ...], bus: Bus, clock: Clock, wait: Wait) -> bool:
-    """Return whether the motors send nothing; frames of others and error frames don't count."""
-    latest = clock()
-    end = latest + 2.0 * QUIET
+def _listen(
+    bus: Bus,
+    seen: Observation,
+    longest: float,
+    is_over: Callable[[float], bool],
+    clock: Clock,
+    wait: Callable[[float], None],
+) -> None:
+    """Receive for `longest` [s] at most. Error frames do not count."""
+    end = clock() + longest
     while True:
         received = bus.receive(0.0)
         now = clock()
-        if isinstance(received, DataFrame) and (
-            not identifiers or received.identifier in identifiers
-        ):
-            latest = now
-        elif now - latest >= QUIET:
-            return True
-        if now >= end:
-            return False
+        if isinstance(received, DataFrame):
+            seen.take(received.identifier, now)
+        if now >= end or is_over(now):
+            return
         if received is None:
             wait(ROOM)
+
+
+def _problem(job: GuardJob, seen: Observation, now: float) -> str:
+    if sending := seen.sending(now, QUIET):
+        return f"{_named(job, sending)}: it still sends"
+    if unanswered := seen.unanswered():
+        return f"{_named(job, unanswered)}: no answer that it is disabled"
+    return ""
+
+
+def _named(job: GuardJob, motors: Sequence[int]) -> str:
+    return ", ".join(job.motors[motor].name for motor in motors)

@@ -7,7 +7,7 @@ import numpy as np
 from humanoid_control_common.robot.mit_interface import JointCommand
 from humanoid_control_common.rules.reasons import NO_REASON, Reason
 from humanoid_devices_can.bus.bus import CanFrame
-from humanoid_devices_can.guard.channel import GuardJob, Stage
+from humanoid_devices_can.guard.channel import GuardedMotor, GuardJob, GuardMemory, Stage
 from humanoid_devices_can.guard.claim import Claim
 from humanoid_devices_can.guard.guard_process import RunningGuard
 from humanoid_devices_can.host import CanHost
@@ -31,6 +31,7 @@ class Guard:
         self._job, self._host = job, host
         self._claim: Claim | None = None
         self._running: RunningGuard | None = None
+        self._former: GuardMemory | None = None  # of the latest guard that has ended
         self._failure = ""
         self._started = 0.0  # [s]
 
@@ -50,10 +51,13 @@ class Guard:
         except OSError as error:  # no descriptor, no memory, or no such program
             self._failure = f"it can't be started: {error}"
 
-    def feed(self) -> None:
-        """Count one tick of the loop."""
+    def feed(self, *, reaches: bool) -> None:
+        """Count one tick of the loop, if its commands reach the adapter.
+
+        One that does not counts only as the first: the guard acts as soon as it can then.
+        """
         running = self._running  # another thread may end it
-        if running is not None:
+        if running is not None and (reaches or not running.memory.fed):
             running.memory.feed()
 
     def stop_feeding(self) -> None:
@@ -68,6 +72,15 @@ class Guard:
         running = self._running
         return Stage.WATCHES if running is None else running.memory.stage
 
+    def has_disabled(self, motor: int, *, silent: bool) -> bool:
+        """Return whether a guard that is done has proved that a motor is disabled.
+
+        `silent`: it sent nothing before the guard acted. Its silence proves nothing then.
+        """
+        running = self._running
+        memory = self._former if running is None else running.memory
+        return memory is not None and (memory.has_proved(motor) or not (silent or memory.waited))
+
     def problem(self) -> Reason:
         """Return why no guard would disable the motors if this process failed, if so."""
         failure = self._failure or self._silence()
@@ -75,7 +88,7 @@ class Guard:
             return NO_REASON
         return Reason.of(
             NO_GUARD,
-            f"no guard on {self._job.bus} ({failure}): if this process fails, {self._job.motors} "
+            f"no guard on {self._job.bus} ({failure}): if this process fails, {self._job.names} "
             "continue with their last set point: restart the control process",
         )
 
@@ -109,6 +122,7 @@ class Guard:
         if running is None:
             return Stage.WATCHES
         running.end()
+        self._former = running.memory
         return running.memory.stage
 
 
@@ -121,6 +135,13 @@ def needs_guard(settings: CanSettings, family: MotorFamily) -> bool:
 def is_shared(settings: CanSettings) -> bool:
     """Return whether another process could open the bus."""
     return settings.bus.interface != _OF_ONE_PROCESS
+
+
+def guarded_motors(settings: CanSettings, family: MotorFamily) -> tuple[GuardedMotor, ...]:
+    """Return the motors, with the signs by which a guard tells that they are disabled."""
+    return tuple(
+        GuardedMotor(str(motor), family.signs(i)) for i, motor in enumerate(settings.motors)
+    )
 
 
 def disabling_frames(family: MotorFamily) -> tuple[CanFrame, ...]:

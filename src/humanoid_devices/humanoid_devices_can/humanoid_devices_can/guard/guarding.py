@@ -1,27 +1,18 @@
 """What the guard does: watch whether the control loop goes on, else disable the motors."""
 
 import logging
-from typing import Final, Protocol
+from typing import Final
 
 from humanoid_devices_can.bus.bus import OpenBus
-from humanoid_devices_can.guard.channel import GuardJob, GuardMemory, Stage
+from humanoid_devices_can.guard.channel import ControlProcess, GuardJob, GuardMemory, Stage
 from humanoid_devices_can.guard.disabling import Clock, disable_motors
 
 LOOK: Final = 0.02  # [s] between two looks
-STANDS_STILL: Final = "the control process stands still"
+STANDS_STILL: Final = "the control loop stands still, or has lost the adapter"
 IS_GONE: Final = "the control process is gone"
 LEAST_LOOKS: Final = 4  # without news; after a hold-up of the machine the guard may run first
 
 logger = logging.getLogger("can guard")
-
-
-class ControlProcess(Protocol):
-    """The process that the guard guards."""
-
-    last: bytes | None  # GOOD_BYE; empty: the process ended without it; None: neither yet
-
-    def wait(self, seconds: float) -> None:
-        """Wait for so long, or until the control process says good-bye or ends."""
 
 
 class StallDetector:
@@ -48,15 +39,19 @@ def guard(
     job: GuardJob, memory: GuardMemory, process: ControlProcess, open_bus: OpenBus, clock: Clock
 ) -> int:
     """Guard until a good-bye, or until the motors are disabled; return the exit code."""
+    told = ""
     while True:
         reason = _watch(memory, StallDetector(job.patience), process, clock)
         if not reason:
             return 0
         problem = _act(job, memory, process, open_bus, clock)
         if not problem:
-            logger.critical("%s: disabled %s", reason, job.motors)
+            logger.critical("%s: %s", reason, _outcome(job, memory))
             return 0
-        logger.critical("%s, and not disabled: %s: %s", reason, job.motors, problem)
+        text = f"{reason}, and not disabled: {job.names}: {problem}"
+        if text != told:  # an adapter may be missing for long
+            told = text
+            logger.critical("%s", text)
         if reason == IS_GONE:
             return 1
         # The stalled process may hold the adapter until it ends, or run again and fail again.
@@ -69,12 +64,22 @@ def _act(
     outcome = Stage.FAILED
     memory.set_stage(Stage.ACTS, clock())
     try:
-        problem = disable_motors(job, open_bus, clock, process.wait)
+        problem = disable_motors(job, memory, process, open_bus, clock)
         if not problem:
             outcome = Stage.DONE
     finally:
         memory.set_stage(outcome, clock())
     return problem
+
+
+def _outcome(job: GuardJob, memory: GuardMemory) -> str:
+    if not memory.waited:
+        return f"disabled {job.names}"
+    proved = [memory.has_proved(motor) for motor in range(len(job.motors))]
+    pairs = list(zip(job.motors, proved, strict=True))
+    found = ", ".join(motor.name for motor, is_proved in pairs if is_proved)
+    lost = ", ".join(motor.name for motor, is_proved in pairs if not is_proved)
+    return f"disabled {found or 'no motor'}" + (f"; not heard, may be enabled: {lost}" * bool(lost))
 
 
 def _watch(

@@ -14,6 +14,7 @@ from humanoid_devices_can.guard.channel import GuardJob, Stage
 from humanoid_devices_can.guard.guard_client import (
     Guard,
     disabling_frames,
+    guarded_motors,
     is_shared,
     needs_guard,
 )
@@ -53,13 +54,11 @@ class BusLifecycle:
         self._host = host
         self._all = range(len(settings.motors))
         self._silent: Collection[Motor] = ()  # those that sent nothing before the guard acted
-        self._why = f"the control loop stood still for more than {settings.guard_timeout:g} s"
         self._names = ", ".join(map(str, settings.motors))
         job = GuardJob(
             settings.bus,
-            self._names,
+            guarded_motors(settings, family),
             disabling_frames(family),
-            family.feedback_identifiers,
             settings.guard_timeout,
         )
         self.guard = Guard(job, host)
@@ -98,18 +97,19 @@ class BusLifecycle:
         `silent`: motors that sent nothing before the guard acted. Their silence proves nothing.
 
         Until it has disabled them, the motors may have torque, and commands continue: a disabled
-        motor ignores them. When it has, `session` is abandoned.
+        motor ignores them. When it has, `session` is abandoned. While the adapter is lost, which is
+        reported as such, the guard tries until it is back.
         """
         stage = self.guard.stage
-        if stage is Stage.WATCHES:
+        if stage is Stage.DONE:
+            self._abandon(session, silent)
+        if stage in (Stage.WATCHES, Stage.DONE) or session.health.lost:
             return NO_REASON
+        why = self._stood_still
         if stage is Stage.ACTS:
-            return Reason.of(GUARD_NOT_DONE, f"the guard is disabling {self._names}: {self._why}")
-        if stage is Stage.FAILED:
-            text = f"the guard could not disable {self._names}: {self._why}; clear the fault"
-            return Reason.of(GUARD_NOT_DONE, text)
-        self._abandon(session, silent)
-        return NO_REASON
+            return Reason.of(GUARD_NOT_DONE, f"the guard is disabling {self._names}: {why}")
+        text = f"the guard could not disable {self._names}: {why}; clear the fault"
+        return Reason.of(GUARD_NOT_DONE, text)
 
     def reset_faults(self, monitor: MotorMonitor) -> None:
         """Enable faulty motors again, beside the loop; after a loss, open the bus again."""
@@ -220,14 +220,23 @@ class BusLifecycle:
         """Note that the guard has disabled the motors, as far as their silence proves it."""
         if session.health.abandoned:
             return
-        self._silent = silent
-        obeyed = ", ".join(str(it) for it in self._settings.motors if it not in silent)
-        text = f"{obeyed or 'no motor'}: disabled by the guard: {self._why}"
-        reason = Reason.of(DISABLED_BY_GUARD, text)
-        if silent:
-            lost = f"{', '.join(map(str, silent))}: silent before, may be enabled"
+        motors, cause = self._settings.motors, session.health.lost
+        self._silent = unproved = [
+            motor
+            for i, motor in enumerate(motors)
+            if not self.guard.has_disabled(i, silent=motor in silent)
+        ]
+        obeyed = ", ".join(str(it) for it in motors if it not in unproved)
+        text = f"{obeyed or 'no motor'}: disabled by the guard: {cause.text or self._stood_still}"
+        reason = Reason.of(DISABLED_BY_GUARD, text, cause)
+        if unproved:
+            lost = f"{', '.join(map(str, unproved))}: silent before, may be enabled"
             reason = joined((Reason.of(MAY_BE_ENABLED, lost), reason)).worded(f"{text}; {lost}")
         session.health.abandon(reason)
+
+    @property
+    def _stood_still(self) -> str:
+        return f"the control loop stood still for more than {self._settings.guard_timeout:g} s"
 
     def _activation(self, session: Session) -> Activation:
         return Activation(self._settings, self._family, session, self._timing)

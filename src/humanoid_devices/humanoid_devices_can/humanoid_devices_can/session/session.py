@@ -12,11 +12,11 @@ from humanoid_control_common.machine.realtime import COMPANION_PRIORITY
 from humanoid_control_common.rules.reasons import NO_REASON, Reason
 from humanoid_devices_can.bus.bus import Bus, CanFrame, DataFrame, ErrorFrame, Received
 from humanoid_devices_can.bus.error_frames import BusEvent
+from humanoid_devices_can.bus.sending import send_with_room
 from humanoid_devices_can.errors import (
     AdapterLostError,
     CanBusError,
     MotorError,
-    QueueFullError,
     WireError,
 )
 from humanoid_devices_can.motor_protocol import Exchange, MotorFamily, MotorState
@@ -89,7 +89,7 @@ class Session:
         self._threads: list[Thread] = []
         try:
             self._start("can receive", self._receive)
-            self._start("can send", self._send)
+            self._sender = self._start("can send", self._send)
         except RuntimeError:
             self.close()
             raise
@@ -127,6 +127,11 @@ class Session:
         if self.transmit_queue.waits():
             self.transmit_queue.filled.set()
 
+    @property
+    def sends(self) -> bool:
+        """Return whether frames still go out: an adapter that counts as lost may only be deaf."""
+        return self._sender.is_alive()
+
     def loop_ended(self, limp: Callable[[], None]) -> None:
         """Have the threads receive and send again, and keep the motors limp.
 
@@ -144,19 +149,7 @@ class Session:
         deadline = self.clock() + UNCONFIRMED
         for frame in (*frames,) * REPEATS:
             with suppress(CanBusError):
-                self._send_somehow(frame, deadline)
-
-    def _send_somehow(self, frame: CanFrame, deadline: float) -> None:
-        """Send a frame; as long as the adapter's queue is full, until `deadline` [s]."""
-        while True:
-            try:
-                return self._bus.send(frame)
-            except QueueFullError:
-                if self.clock() >= deadline:
-                    raise
-            with suppress(CanBusError):
-                self._bus.receive(0.0)  # the adapter's answers in it make room
-            self._machine.sleep(self._timing.resend)
+                send_with_room(self._bus, frame, deadline, self.clock, self._machine.sleep)
 
     def exchange(
         self,
@@ -234,8 +227,10 @@ class Session:
             return self.health.drained - self.states[motor].measured_at
         return self.silent_for(motor)
 
-    def _start(self, name: str, step: Callable[[], None]) -> None:
-        self._threads.append(self._machine.start(name, lambda: self._serve(step)))
+    def _start(self, name: str, step: Callable[[], None]) -> Thread:
+        thread = self._machine.start(name, lambda: self._serve(step))
+        self._threads.append(thread)
+        return thread
 
     def _serve(self, step: Callable[[], None]) -> None:
         # Without real-time priority another process could delay commands although the loop is on

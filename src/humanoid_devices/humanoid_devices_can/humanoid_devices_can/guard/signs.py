@@ -1,0 +1,74 @@
+"""The frames by which a guard tells whether motors are enabled."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Signs:
+    """The signs of one motor: see MotorFamily.
+
+    Its `feedback` (identifiers of frames that it sends unasked while it is enabled) ends when it is
+    disabled. Or its `answer` to an order says so: the identifier has the second number in the bits
+    of the first. A motor without both gives no proof.
+    """
+
+    feedback: tuple[int, ...] = ()
+    answer: tuple[int, int] | None = None  # mask and value
+
+
+class Observation:
+    """What the frames received on one opening of the bus show, by motor. Times in [s]."""
+
+    def __init__(self, signs: Sequence[Signs]) -> None:
+        self._signs = signs
+        self._sender = {it: motor for motor, sign in enumerate(signs) for it in sign.feedback}
+        self._heard: set[int] = set()  # have sent feedback
+        self._answered: set[int] = set()  # that they are disabled, since the latest order
+        self._latest = [0.0] * len(signs)  # feedback, or the latest order
+
+    def ordered(self, now: float) -> None:
+        """Note that all motors have been sent the order to be disabled."""
+        self._answered.clear()
+        self._latest = [now] * len(self._signs)
+
+    def take(self, identifier: int, now: float) -> None:
+        """Take a data frame. Frames of other senders do not count."""
+        motor = self._sender.get(identifier)
+        if motor is not None:
+            self._heard.add(motor)
+            self._latest[motor] = now
+        for motor, sign in enumerate(self._signs):
+            if sign.answer is not None and identifier & sign.answer[0] == sign.answer[1]:
+                self._answered.add(motor)
+
+    def all_heard(self) -> bool:
+        """Return whether every motor that sends feedback has been heard."""
+        return self._heard.issuperset(self._sender.values())
+
+    def silence(self, now: float) -> float:
+        """Return how long [s] no motor has sent feedback since the latest order."""
+        return now - max(self._latest, default=now)
+
+    def sending(self, now: float, quiet: float) -> list[int]:
+        """Return the motors that have sent feedback within `quiet` [s]."""
+        return [
+            motor
+            for motor, sign in enumerate(self._signs)
+            if sign.feedback and now - self._latest[motor] < quiet
+        ]
+
+    def unanswered(self) -> list[int]:
+        """Return the motors whose answer, the only proof, has not come."""
+        return [
+            motor
+            for motor, sign in enumerate(self._signs)
+            if not sign.feedback and motor not in self._answered
+        ]
+
+    def proved(self) -> list[int]:
+        """Return the motors that are disabled, given that none sends: by answer, or heard before.
+
+        A motor that was never heard may be enabled behind a broken cable.
+        """
+        return sorted(self._heard | self._answered)
