@@ -1,7 +1,7 @@
 """Client of the joint stream of Humanoid Control. Needs neither ROS nor the workspace.
 
-A name is imported at its first use: the robot's control process needs words of the protocol, and
-no network.
+A name is imported at its first use, because the robot's control process needs only some of them,
+without the network.
 """
 
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""Where the joint stream of a robot on this machine is reached."""
+"""The address of the joint stream of a robot on this machine."""
 
 import os
 import stat

@@ -1,4 +1,4 @@
-"""The client for programs that run on asyncio: the plain one, whose waits are in threads."""
+"""The client for programs on asyncio: it waits for the plain client in threads."""
 
 from __future__ import annotations
 

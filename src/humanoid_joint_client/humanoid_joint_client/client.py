@@ -19,8 +19,7 @@ from humanoid_joint_client.address import local_address
 from humanoid_joint_client.config import RobotConfig, config_of
 from humanoid_joint_client.control import Control
 from humanoid_joint_client.errors import NoAnswerError, error_of, raise_unless_ok
-from humanoid_joint_client.latency import LatencyReport
-from humanoid_joint_client.latency_tracker import LatencyTracker
+from humanoid_joint_client.latency import LatencyReport, LatencyTracker
 from humanoid_joint_client.mjcf import Mjcf
 from humanoid_joint_client.newest_values import NewestValues
 from humanoid_joint_client.rpc import LARGEST_DESCRIPTION, stubs
@@ -29,7 +28,7 @@ from humanoid_joint_client.status import Execution, Status
 from humanoid_joint_client.time_sync import EXCHANGES, Exchange, Synchronization, synchronized
 
 CONVERSION: Final = 30.0  # [s] a description may take to become a model
-KEEPALIVE: Final = 1000  # [ms] a silent connection is asked, and may take to answer
+KEEPALIVE: Final = 1000  # [ms] until a silent connection is tested, and longest time of the answer
 _OPTIONS: Final = (
     ("grpc.keepalive_time_ms", KEEPALIVE),
     ("grpc.keepalive_timeout_ms", KEEPALIVE),
@@ -90,7 +89,7 @@ class JointClient:
 
     @property
     def config(self) -> RobotConfig:
-        """Joints, limits, capabilities and rates; asked once."""
+        """Joints, limits, capabilities and rates; requested once."""
         if self._config is None:
             self._config = config_of(self.call("GetConfig", pb.ConfigRequest()))
         return self._config
@@ -176,7 +175,7 @@ class JointClient:
             control.end()
 
     def faults(self) -> list[Fault]:
-        """Return the faults that stand."""
+        """Return the present faults."""
         found = self.call("ListFaults", pb.FaultsRequest()).faults
         return [Fault(it.id, it.cause, it.time, it.clearable) for it in found]
 

@@ -1,4 +1,4 @@
-"""What the robot says about itself."""
+"""The configuration of a robot, as its server sends it."""
 
 from dataclasses import dataclass
 from functools import cached_property

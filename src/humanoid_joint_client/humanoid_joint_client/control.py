@@ -20,7 +20,7 @@ from humanoid_joint_client.errors import (
     error_of,
     raise_unless_ok,
 )
-from humanoid_joint_client.latency_tracker import LatencyTracker
+from humanoid_joint_client.latency import LatencyTracker
 from humanoid_joint_client.outgoing import Outgoing
 from humanoid_joint_client.status import Status
 
@@ -85,11 +85,11 @@ class Control:
             velocity: [rad/s], (n,); None: 0.
             load: [Nm], (n,); None: 0.
             gains: k_q_p [Nm/rad] and k_qd_p [Nm*s/rad]; None: as before, at first the mode's.
-            horizon: the command ends so long [s] after now, unless another one comes.
+            horizon: time [s] after which the command ends, unless another one arrives.
             reference_time: origin of the extrapolation [ns] of the robot's clock; None: receipt.
-            extrapolation: how long [s] the position goes on with the velocity.
+            extrapolation: time [s] for which the position moves on with the velocity.
             velocity_safety_limit: [rad/s] of any joint, for this command only.
-            key: comes back in the states; None: a new one. 0 warns: it is that of no command.
+            key: returned in the states; None: a new one. 0 gives a warning: it means "no command".
 
         Raises the error with which the robot has ended the stream.
         """
@@ -99,7 +99,7 @@ class Control:
             gains = self._config.mode_gains()
         self._key = self._key % LAST_KEY + 1 if key is None else key
         if self._key == 0:
-            warnings.warn("key 0: the states do not tell this command from none", stacklevel=2)
+            warnings.warn("key 0: in the states this command looks like no command", stacklevel=2)
         zeros = np.zeros(len(self._config))
         now = self._client.robot_time()
         update = pb.Update(

@@ -22,7 +22,7 @@ class InvalidRequestError(JointStreamError):
 
 
 class InactiveError(JointStreamError):
-    """The robot does not follow this stream, or no longer; the text says why."""
+    """The robot does not follow this stream, or no longer; the text has the reason."""
 
     status = Status.INACTIVE
 
@@ -64,19 +64,19 @@ class AlreadyStreamingError(JointStreamError):
 
 
 class NotReadyError(JointStreamError):
-    """The robot is not in a finished STANDBY, or refuses REMOTE; the text says why."""
+    """The robot is not in a finished STANDBY, or refuses REMOTE; the text has the reason."""
 
     status = Status.NOT_READY
 
 
 class StreamFaultError(JointStreamError):
-    """A fault stands: `JointClient.clear_fault`."""
+    """A fault is present: call `JointClient.clear_fault`."""
 
     status = Status.FAULT
 
 
 class NotClearedError(JointStreamError):
-    """The robot refuses to clear its fault; the text says why."""
+    """The robot refuses to clear its fault; the text has the reason."""
 
     status = Status.NOT_CLEARED
 

@@ -1,4 +1,4 @@
-"""Keeps the newest values of an iterator for a slow reader."""
+"""Store the newest values of an iterator for a slow reader."""
 
 import threading
 from collections import deque

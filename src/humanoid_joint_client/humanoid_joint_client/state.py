@@ -36,7 +36,7 @@ class JointStates:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A fault that stands."""
+    """A present fault."""
 
     id: int
     cause: str

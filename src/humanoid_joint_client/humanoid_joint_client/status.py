@@ -23,7 +23,7 @@ class Status(IntEnum):
 
 
 class Execution(IntEnum):
-    """What the robot does with the stream. See joint_stream.proto."""
+    """The robot's execution of the stream. See joint_stream.proto."""
 
     UNKNOWN = 0
     INACTIVE = 1

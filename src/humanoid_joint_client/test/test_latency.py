@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from humanoid_joint_client import joint_stream_pb2 as pb
-from humanoid_joint_client.latency_tracker import LatencyTracker
+from humanoid_joint_client.latency import LatencyTracker
 from humanoid_joint_client.state import JointStates, state_of
 
 SECOND: Final = 1_000_000_000  # [ns]
