@@ -61,7 +61,7 @@ class JointStreamParameters(StrictModel):
         "pose held with the latest gains.",
     )
     resume_after_expiry: bool = Field(
-        default=False, description="Whether a new command goes on after one was over."
+        default=False, description="Whether a new command continues after one has expired."
     )
     ignore_unsupported: bool = Field(
         default=False, description="Ignore what a joint can't do, instead of refusing the update."

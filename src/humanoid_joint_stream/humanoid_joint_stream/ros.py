@@ -1,4 +1,4 @@
-"""The ROS side of the controller: where its shared memory is."""
+"""The ROS side of the controller: the path of its shared memory."""
 
 import atexit
 from contextlib import suppress

@@ -1,4 +1,4 @@
-"""Whatever comes, the loop gets valid commands only."""
+"""The loop gets only valid commands from any input."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the control process imports of the joint stream."""
+"""The modules of the joint stream that the control process imports."""
 
 import subprocess
 import sys

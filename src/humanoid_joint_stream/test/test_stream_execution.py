@@ -1,4 +1,4 @@
-"""What the robot does with a stream, tick by tick, on the test's clock."""
+"""Execution of a stream, tick by tick, on the test's clock."""
 
 from __future__ import annotations
 

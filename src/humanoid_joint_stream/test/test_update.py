@@ -1,4 +1,4 @@
-"""What an update must be, and the refusal that names field and index."""
+"""Valid updates, and refusals that name field and index."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The executed command: what one update commands at any time."""
+"""The executed command: the command of one update at any time."""
 
 from dataclasses import dataclass
 
@@ -15,10 +15,10 @@ class ExecutedCommand:
     received: int
     end: int  # it is not executed from then on
     reference: int  # origin of the extrapolation
-    extrapolation: int  # >= 0, how long the position goes on with the velocity
+    extrapolation: int  # >= 0, time for which the position moves on with the velocity
 
     def elapsed(self, now: int) -> float:
-        """Return how long [s] the position has gone on with the velocity.
+        """Return for how long [s] the position has moved on with the velocity.
 
         It begins at `reference` and lasts `extrapolation`, to `end` at most.
         """

@@ -1,7 +1,7 @@
-"""What the robot does with a stream of commands, tick by tick.
+"""Execute a stream of commands, tick by tick.
 
-Expiry, velocity limit, lost server and late ticks are judged here, in the loop's tick: whatever
-happens to client and server, the robot stops following in time.
+Expiry, velocity limit, lost server and late ticks are checked here, in the loop's tick. So the
+robot stops following in time, also when client and server fail.
 """
 
 from enum import IntEnum
@@ -20,7 +20,7 @@ LATE: Final = 3.0  # periods that a tick may come late, while a command is execu
 
 
 class Ended(IntEnum):
-    """Why an activation has ended."""
+    """The reason for the end of an activation."""
 
     NOT = 0
     EXPIRED = 1  # the latest command is over
@@ -30,7 +30,7 @@ class Ended(IntEnum):
 
 
 class Orders(NamedTuple):
-    """What the server wants, beside commands."""
+    """Orders of the server, besides commands."""
 
     heartbeat: int  # [ns]
     activation: int  # that is in force; 0: none
@@ -62,7 +62,7 @@ class StreamExecution:
         return self._report
 
     def begin(self, state: JointState, orders: Orders, seen: int) -> None:
-        """Begin to hold the measured pose. Commands up to number `seen` are of the past."""
+        """Begin to hold the measured pose. Commands up to number `seen` are ignored."""
         self._held[:] = state.position
         self._gains[:] = self._mode_gains
         self._sent, self._seen = None, seen

@@ -39,7 +39,7 @@ class Checked:
 
 
 class UpdateCheck:
-    """Checks the updates of one stream, and remembers its gains.
+    """Checks the updates of one stream, and stores its gains.
 
     The first update needs gains; a later one may have all of them or none.
     """
@@ -55,8 +55,8 @@ class UpdateCheck:
     def check(self, update: Any, received: int) -> Checked:
         """Return the command in the message `update`, received at `received` [ns].
 
-        None is an update that is no message. Raises UpdateError; gains of an update that is refused
-        are not remembered.
+        None is an update that could not be decoded. Raises UpdateError; gains of a refused update
+        are not stored.
         """
         if update is None:
             raise _invalid("the update is no message Update")

@@ -1,4 +1,4 @@
-"""Finds the robot's control process, and leaves it when it has ended."""
+"""Find the robot's control process, and detach from it when it has ended."""
 
 import logging
 import os
@@ -100,7 +100,7 @@ class Attachment:
         except FileNotFoundError:
             return False
         except OSError:
-            return True  # it cannot be told now, such as while no descriptor is free
+            return True  # unknown now, for example while no descriptor is free
         return (status.st_dev, status.st_ino) == self._place
 
     def _record(self) -> RecordFile | None:

@@ -30,7 +30,7 @@ class LastUpdate(NamedTuple):
 
 
 class End(NamedTuple):
-    """Why a stream has ended."""
+    """The reason for the end of a stream."""
 
     status: Status
     message: str

@@ -11,10 +11,10 @@ T = TypeVar("T")
 
 
 class PunctualSelector(selectors.EpollSelector):
-    """Waits for microseconds, where epoll's own waits are rounded up to whole milliseconds.
+    """Waits with a resolution of microseconds; epoll's own waits are whole milliseconds.
 
-    A state would come late by these. `select` alone would not do: gRPC closes descriptors that are
-    still registered, which epoll forgets.
+    A state would be late by that rounding. `select` alone is not usable: gRPC closes descriptors
+    that are still registered, which epoll then drops.
     """
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:

@@ -26,7 +26,7 @@ class Lease:
         return self._token
 
     def keep(self, token: str, now: int) -> bool:
-        """Return whether `token` is that of the lease in force, which goes on then."""
+        """Return whether `token` is that of the lease in force; if so, renew it."""
         mine = self.is_in_force(now) and hmac.compare_digest(token.encode(), self._token.encode())
         if mine:
             self._kept = now

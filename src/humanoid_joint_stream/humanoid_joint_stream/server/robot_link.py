@@ -1,4 +1,4 @@
-"""The robot as the server reaches it: its modes and its faults."""
+"""The server's access to the robot: its modes and its faults."""
 
 from abc import ABC, abstractmethod
 

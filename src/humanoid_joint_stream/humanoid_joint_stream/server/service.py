@@ -33,7 +33,7 @@ _REFUSED: Final = (refused(Intent.START_REMOTE).name,)
 
 
 class Robot:
-    """What the calls need of a robot that runs. Replaced as a whole when its process is."""
+    """The parts of a running robot that calls need. Replaced as a whole with its process."""
 
     def __init__(self, session: Session, states: StateHub, link: RobotLink) -> None:
         self.session, self.states, self.link = session, states, link

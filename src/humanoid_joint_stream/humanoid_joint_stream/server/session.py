@@ -50,7 +50,7 @@ class Situation(NamedTuple):
 
 
 class StandingFault(NamedTuple):
-    """A fault that stands."""
+    """A present fault."""
 
     id: int
     cause: str
@@ -170,10 +170,10 @@ class Session:
     def receive(self, stream: CommandStream, update: Any, now: int) -> None:
         """Take an update: leave its command for the robot's next tick, or end the stream."""
         with self.lock:
-            self._look_at_activation(now)  # what has ended does so also while nothing looks
+            self._look_at_activation(now)  # ended here too, in case `look` has not been called
             if stream is not self._stream:
                 return
-            self.file.words[Word.HEARTBEAT] = now  # a server that takes updates lives
+            self.file.words[Word.HEARTBEAT] = now  # a server that receives updates is alive
             found = stream.receive(update, now)
             if isinstance(found, UpdateError):
                 if found.ends_stream:
@@ -183,7 +183,7 @@ class Session:
                 self.file.commands.write(sent.to_bytes())
 
     def halt(self, stream: CommandStream) -> None:
-        """Have the robot stop executing the commands of `stream`, whose end follows."""
+        """Order the robot to stop executing the commands of `stream`, whose end follows."""
         with self.lock:
             stream.has_no_more = True
             if stream is self._stream:
@@ -210,7 +210,7 @@ class Session:
     # In between.
 
     def look(self, situation: Situation, now: int) -> None:
-        """Show that the server lives, and end what has to end. Called every few ms."""
+        """Send the server's heartbeat, and end expired streams and leases. Called every few ms."""
         with self.lock:
             self.file.words[Word.HEARTBEAT] = now
             if situation.has_fallen and not self.situation.has_fallen:

@@ -1,4 +1,4 @@
-"""Passes each state to all readers, as soon as its tick is there."""
+"""Pass each state to all readers, as soon as its tick is recorded."""
 
 import asyncio
 import logging
@@ -35,8 +35,8 @@ def kept(period: float) -> int:
 class StateHub:
     """Looks for new ticks while it has readers. All readers are on one event loop.
 
-    A reader gets one state after the other. One that is KEPT behind goes on with the newest, so
-    that a reader costs the same memory however slow it is.
+    A reader gets one state after the other. A reader that is KEPT states behind continues with the
+    newest one, so that a slow reader needs no more memory.
 
     Args:
         fresh: returns the ticks that are new since the last call, KEPT of them at most.

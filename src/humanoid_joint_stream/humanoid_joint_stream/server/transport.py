@@ -1,4 +1,4 @@
-"""Where clients reach the server: a socket of this user, and TCP with TLS and a token."""
+"""The server's addresses: a socket of this user, and TCP with TLS and a token."""
 
 import hmac
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from humanoid_joint_client.rpc import LARGEST_MESSAGE, handler
 
 MOST_CALLS: Final = 64  # at the same time: readers of states, streams of commands and others
 LEAST_TOKEN: Final = 16  # characters
-_PING: Final = 1000  # [ms] a silent connection is asked, and may take to answer
+_PING: Final = 1000  # [ms] until a silent connection is tested, and longest time of the answer
 _OPTIONS: Final = (
     ("grpc.max_receive_message_length", LARGEST_MESSAGE),
     ("grpc.so_reuseport", 0),

@@ -1,4 +1,4 @@
-"""What server and controller tell each other through shared memory."""
+"""The values that server and controller exchange through shared memory."""
 
 import struct
 from dataclasses import dataclass
@@ -49,7 +49,7 @@ class SentCommand:
 
 
 class Report(NamedTuple):
-    """What the controller did in its latest tick. Times in [ns] of the robot's clock."""
+    """The controller's report of its latest tick. Times in [ns] of the robot's clock."""
 
     time: int = 0
     execution: int = 0  # Execution

@@ -1,7 +1,7 @@
 """A slot of shared memory: one process writes whole values, others read the newest.
 
-Two halves are written in turns. Each has a checksum, so that a reader never takes a value that is
-half written, also on processors that reorder writes, and from a writer that was killed.
+Two halves are written in turns. Each has a checksum, so that a reader never accepts a half-written
+value, also on processors that reorder writes, and from a writer that was killed.
 """
 
 import struct
