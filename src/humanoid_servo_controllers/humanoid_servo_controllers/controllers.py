@@ -46,7 +46,7 @@ REPORTED: Final = 10  # every so many ticks
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ServoReport:
-    """What a servo did in one tick; arrays (n,)."""
+    """The report of a servo in one tick; arrays (n,)."""
 
     number: int  # of the report since the activation
     set_point: FloatArray

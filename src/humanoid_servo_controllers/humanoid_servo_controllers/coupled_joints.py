@@ -18,14 +18,14 @@ from humanoid_controller_manager.controller import RobotFacts
 
 
 class CoupledJoints:
-    """Maps the joints of the loop to those of a controller, of which some stand for two.
+    """Maps the joints of the loop to those of a controller; a coupled joint represents two.
 
     A coupled joint takes the place of the first one of its two; the second one disappears. `facts`
     are those of the controller's joints. The capabilities are those of the first joints.
     """
 
     def __init__(self, coupled: Mapping[str, tuple[str, str]], robot: RobotFacts) -> None:
-        """`coupled`: the two joints of `robot` by the name of the one that stands for them.
+        """`coupled`: the two joints of `robot` by the name of the coupled joint.
 
         Raises ConfigError: a name that a joint has, an unknown joint, or one that is in two pairs.
         """

@@ -51,7 +51,7 @@ Pair = Annotated[tuple[str, str], Field(strict=False)]
 
 
 class ServoParameters(StrictModel):
-    """What all servo controllers have."""
+    """The parameters of all servo controllers."""
 
     max_force: float | None = Field(
         default=None,
@@ -95,12 +95,12 @@ class ServoParameters(StrictModel):
     )
     coupled_joints: dict[str, Pair] = Field(
         default_factory=dict,
-        description="Joints that stand for two of `joints`; the first of them has the actuator.",
+        description="Coupled joints: by name two of `joints`; the first has the actuator.",
     )
 
 
 class DeadbandParameters(ServoParameters):
-    """What controllers with a PID loop and a deadband have."""
+    """The parameters of controllers with a PID loop and a deadband."""
 
     gains: Gains
     antiwindup: bool = Field(
@@ -152,7 +152,7 @@ class Curve(StrictModel):
 
 
 class MixedParameters(DeadbandParameters, Curve):
-    """What the mixed controller has; its gains are those of the velocity."""
+    """The parameters of the mixed controller; its gains are those of the velocity."""
 
     override_to_current_effort: bool = Field(
         default=False, description="A joint that holds keeps the measured effort."
@@ -163,7 +163,7 @@ _KEYS: Final = tuple(field.name for field in fields(PidGains))
 
 
 class PerJoint:
-    """Looks parameters up for each joint: its own, or the general one.
+    """Returns the parameter of each joint: its own, or the general one.
 
     Raises ConfigError for an unknown joint.
     """

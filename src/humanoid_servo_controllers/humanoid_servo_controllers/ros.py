@@ -159,7 +159,7 @@ class VelocityCurveService:
 
 
 def _answered(response: Any, action: Callable[[], object]) -> Any:
-    """Do `action`, and tell in `response` whether it was refused, and why."""
+    """Run `action`; report in `response` whether it was refused, and why."""
     try:
         action()
     except ValidationError as error:

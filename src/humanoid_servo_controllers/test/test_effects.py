@@ -1,4 +1,4 @@
-"""What compensation and deadband do to a joint with friction: it tracks, arrives, and rests."""
+"""With compensation and deadband, a joint with friction tracks, arrives, and rests."""
 
 from __future__ import annotations
 

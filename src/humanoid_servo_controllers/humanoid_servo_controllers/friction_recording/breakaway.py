@@ -19,7 +19,7 @@ FIRST_RAMP: Final = 8.0  # [s] in which the first ramp would reach the largest e
 RAMP: Final = 3.0  # [s] in which a later one would go from 0 to the breakaway effort before
 BEGIN: Final = 0.6  # part of that effort with which it begins
 SLOWEST: Final = 0.02  # part of the rate of the first ramp
-SHORTEST: Final = 0.1  # [s] a ramp lasts that tells something
+SHORTEST: Final = 0.1  # [s] shortest ramp that gives a sample
 RELEASE: Final = 0.5  # [s] between two ramps
 AT_REST: Final = 0.2  # [s] in which a joint at rest moves by less than RESTS
 RESTS: Final = 0.002  # [rad]
@@ -104,8 +104,9 @@ class BreakawayRecording(Recording):
     def _note(self, position: float, direction: int) -> None:
         """Keep the effort with which the joint left `position`; the ramp has gone on since.
 
-        Half the threshold is taken for the begin of the motion: what gears give way by before they
-        break away is none. A ramp that began with too much tells nothing; the next begins with 0.
+        Motion begins at half the threshold: gears deform by less before they break away. A ramp
+        that
+        began with too much effort gives no sample; the next ramp begins with 0.
         """
         half = 0.5 * self._threshold
         at_rest = [it for it in self._ramp if direction * (it.position - position) <= half]

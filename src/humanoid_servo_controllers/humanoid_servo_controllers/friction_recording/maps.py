@@ -1,4 +1,4 @@
-"""From samples of friction to a map, and how far samples are from one."""
+"""Compute a friction map from samples, and the residual of samples to a map."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def recorded_range(found: FrictionMap) -> tuple[float, float]:
 
 @dataclass(frozen=True, slots=True)
 class Residual:
-    """What a map leaves unexplained in one direction, by the medians of bins.
+    """The residual of a map in one direction, by the medians of bins.
 
     Args:
         direction: 1 forwards, -1 backwards.

@@ -1,4 +1,4 @@
-"""What the two methods of recording have in common: samples, limits, the way over the range."""
+"""The common parts of the two recording methods: samples, limits, the way over the range."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class FrictionSample:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Where a joint may go in a recording, and how hard it may be pushed.
+    """The limits of a recording: range, effort and speed.
 
     Args:
         lower, upper: the range to record [rad].

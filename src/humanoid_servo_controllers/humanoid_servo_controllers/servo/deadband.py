@@ -36,7 +36,7 @@ class Deadband(ABC):
         self.holds: NDArray[np.bool_] = np.zeros(inner.shape, dtype=np.bool_)
 
     def reset(self) -> None:
-        """Forget the past: the next command is a new one."""
+        """Clear the state: the next command counts as new."""
         self._command.fill(np.nan)
         self._given = self._command
         self.holds.fill(False)

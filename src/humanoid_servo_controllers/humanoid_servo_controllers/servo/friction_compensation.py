@@ -1,4 +1,4 @@
-"""The effort that is added to a demand so that friction does not swallow it."""
+"""The effort that is added to a demand to overcome friction."""
 
 from __future__ import annotations
 

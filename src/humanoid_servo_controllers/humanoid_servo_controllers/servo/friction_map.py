@@ -1,4 +1,4 @@
-"""Friction maps: the effort that friction takes, over the position and per direction."""
+"""Friction maps: the effort that overcomes friction, over the position and per direction."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ class Pid:
     Args:
         gains: of n joints.
         antiwindup: whether the integral itself stops where its part reaches the clamp; otherwise
-            it goes on, and takes as long to come back.
+            it grows further, and takes as long to return.
         derivative_on_measurement: whether e' is that of the measurement, with its sign changed: a
             step of the command gives no kick. It counts from the second tick on.
     """
@@ -63,7 +63,7 @@ class Pid:
         self._has_derivative = bool(gains.d.any())
 
     def reset(self, which: NDArray[np.bool_] | slice = slice(None)) -> None:
-        """Forget the past of the joints `which`."""
+        """Clear the state of the joints `which`."""
         self.integral[which] = 0.0
         self._last[which] = 0.0
         self._fresh[which] = True

@@ -1,4 +1,4 @@
-"""From an error to the effort of a joint: PID, deadband, friction, limits. In this order."""
+"""Compute the effort of a joint from its error: PID, deadband, friction, limits, in this order."""
 
 from __future__ import annotations
 

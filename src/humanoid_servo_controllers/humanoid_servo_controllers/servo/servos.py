@@ -33,7 +33,7 @@ class Servo(ABC):
 
     @abstractmethod
     def start(self, state: JointState) -> FloatArray:
-        """Forget the past. Return the command (n,) that leaves the joints as they are."""
+        """Clear the state. Return the command (n,) that has no effect on the joints."""
 
     @abstractmethod
     def step(self, command: FloatArray, state: JointState, period: float) -> FloatArray:
