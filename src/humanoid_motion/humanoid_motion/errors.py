@@ -6,7 +6,7 @@ from humanoid_control_common.errors import ControllerError
 
 
 class Refusal(IntEnum):
-    """What is wrong; the values are the error codes of control_msgs/FollowJointTrajectory."""
+    """The kind of error; the values are the codes of control_msgs/FollowJointTrajectory."""
 
     INVALID_GOAL = -1
     INVALID_JOINTS = -2

@@ -15,7 +15,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Question:
-    """What the policy decides on in one policy step."""
+    """The input of the policy in one policy step."""
 
     step: int
     moment: Moment  # its arrays are never written again

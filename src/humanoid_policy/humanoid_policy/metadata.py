@@ -35,7 +35,7 @@ _PER_JOINT: Final = ("joint_stiffness", "joint_damping", "default_joint_pos")
 
 
 class ActionKind(StrEnum):
-    """What an action `a` means, per action joint; q is a commanded position [rad]."""
+    """The meaning of an action `a`, per action joint; q is a commanded position [rad]."""
 
     TARGETS = "targets"  # q = default + scale * a
     DELTAS = "deltas"  # q = q of the policy step before + scale * a; before the first: measured
@@ -79,7 +79,7 @@ Numbers = Annotated[tuple[_Number, ...], BeforeValidator(_as_tuple), AfterValida
 
 
 class PolicyMetadata(StrictModel):
-    """What a policy expects of the robot, and what its action means.
+    """The requirements of a policy, and the meaning of its action.
 
     Vectors of joints have the order of `joint_names`, n of them; an action has m values.
     """

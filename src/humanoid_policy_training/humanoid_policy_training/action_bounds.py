@@ -1,4 +1,4 @@
-"""Keeps targets within the range of the joints: a target beyond it ends a policy on the robot."""
+"""Keep targets within the range of the joints: a target beyond it ends a policy on the robot."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One small network for both arms: the right arm sees and moves like the left one in a mirror."""
+"""One small network for both arms: observation and action of the right arm are mirrored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lets candidates track motions, and counts what it costs."""
+"""Simulate candidates that track motions, and compute their costs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Trains the policy: all candidates of a generation meet the same robots and motions."""
+"""Train the policy: all candidates of a generation track the same motions on the same robots."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ RATE: Final = 0.015  # of the first generation; it falls to a tenth
 START_ERROR: Final = 0.15  # [rad] from the reference at the beginning: the sag of STANDBY
 TESTED: Final = 64  # motions of a test
 TEST_STEPS: Final = 300
-SETTLED: Final = 25  # steps, after which a test counts: the error of the beginning has gone
+SETTLED: Final = 25  # steps after which a test counts: the error of the beginning has decayed
 TEST_SEED: Final = 7
 BETWEEN_TESTS: Final = 20  # generations
 

@@ -13,7 +13,7 @@ PAIR: Final = "disable_collisions"
 
 
 class Cause(StrEnum):
-    """Why a pair needs no check, in the words of MoveIt's setup assistant."""
+    """The reason for which a pair needs no check, in the words of MoveIt's setup assistant."""
 
     ADJACENT = "Adjacent"  # one joint moves them against each other
     DEFAULT = "Default"  # they overlap at the zero pose: the shapes are too large there

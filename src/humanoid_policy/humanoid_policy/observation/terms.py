@@ -13,7 +13,7 @@ from humanoid_policy.observation.moment import Moment, Reference
 
 
 class Source(Enum):
-    """Where the values of a term come from, beside the joints themselves."""
+    """The source of a term's values, besides the joints."""
 
     JOINTS = "the measured joints"
     MOTION = "a motion to follow"
@@ -22,7 +22,7 @@ class Source(Enum):
 
 
 class Size(Enum):
-    """How many values a term has."""
+    """The number of values of a term."""
 
     JOINTS = "one per joint of joint_names"
     ACTION = "one per joint of action_joint_names"
