@@ -1,4 +1,4 @@
-"""Functions that run on a copy of this process, so of a robot in it."""
+"""Run functions on a copy of this process, with a copy of the robot in it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from multiprocessing.connection import Connection
 from typing import Any, Final, NoReturn, TypeVar
 
 _T = TypeVar("_T")
-_LOOK: Final = 1.0  # [s] between two looks whether the process that was copied still exists
+_LOOK: Final = 1.0  # [s] between two checks that the copied process still exists
 
 
 class CopyError(Exception):
@@ -23,10 +23,11 @@ class CopyError(Exception):
 
 
 class LastingCopy:
-    """A copy of this process that stays and does what is asked of it.
+    """A copy of this process that executes requests until its end.
 
-    `serve` runs in it, with what is asked through `connection`, and with its end of that for the
-    answers. What is asked ends with `end`, and with the process that was copied.
+    `serve` runs in the copy, with the requests that arrive through `connection`, and with the
+    copy's end of the connection for the answers. The requests end with `end`, and with the end of
+    the copied process.
     """
 
     def __init__(self, serve: Callable[[Iterator[Any], Connection[Any, Any]], None]) -> None:
@@ -72,8 +73,8 @@ def _asked(connection: Connection[Any, Any], parent: int) -> Iterator[Any]:
 def in_copy(function: Callable[[], _T], patience: int | None = None) -> _T:
     """Return what `function` returns in a copy of this process (fork); nothing changes in this one.
 
-    `patience` [s] of processor time: the copy is ended then, however busy the machine is. The
-    result must be one that can be pickled.
+    The copy is ended after `patience` [s] of processor time, which does not depend on the load of
+    the machine. The result must be picklable.
 
     Raises CopyError for an exception in the copy, and when there is no result in time.
     """

@@ -1,11 +1,12 @@
 """Interrupt tasks between any two statements of the product, as the kernel interrupts threads.
 
-Without it a task runs until it waits. A thread does not: another one may run between any two of its
-statements. `instrument` has a call inserted before every statement of the product's functions as
-their modules are imported; once in a while that call lets the other tasks go first. The seed
-decides where. Locks of the product become locks of tasks.
+Without it a task runs until it waits. A thread can be interrupted earlier: another one may run
+between any two of its statements. `instrument` inserts a call before every statement of the
+product's functions when their modules are imported. Now and then this call lets the other tasks run
+first; the seed decides where. Locks of the product become locks of tasks.
 
-This module imports nothing of the product: what is imported before `instrument` is not interrupted.
+This module imports no module of the product: modules imported before `instrument` are not
+interrupted.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ LENGTHS: Final = ((0.4, 0.0), (0.9, 0.0002), (1.0, LONGEST))
 # Tasks that may wait for longer, as no joint waits for them: what runs meanwhile is the loop.
 PATIENT: Final = frozenset({"main", "publisher", "services", "wake"})
 LONG_SHARE, LONG = 0.05, 0.04  # of their interruptions; [s] at most
-LOOK: Final = 20e-6  # [s] between two looks at a lock that another task holds
+LOOK: Final = 20e-6  # [s] between two checks of a lock that another task holds
 _CALL: Final = "__before_statement__"  # a builtin, so that no module must import it
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 

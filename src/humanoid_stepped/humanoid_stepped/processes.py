@@ -57,7 +57,7 @@ class StackProcess:
         session.machine.start("main", main)
 
     def hold(self) -> None:
-        """Let it stand still, as SIGSTOP does."""
+        """Stop the process, as SIGSTOP does."""
         if self.session is not None:
             self.session.machine.process.held_until = NEVER
 

@@ -28,7 +28,7 @@ from humanoid_stepped.scheduler import Process
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What the black box has kept of a fault, in place of a file."""
+    """The black box's data of a fault, instead of a file."""
 
     records: TickRecords
     reasons: tuple[Reason, ...]

@@ -23,16 +23,16 @@ MOST_TURNS: Final = 100_000  # of all tasks at one time: more are an endless loo
 
 
 class World(Protocol):
-    """What moves without a task: the virtual robot."""
+    """The part that runs without a task: the virtual robot."""
 
     @property
     def next_event(self) -> int:
         """Time [ns] up to which `advance` may be called; beyond it, it would be late."""
 
     def advance(self, end: int) -> int:
-        """Run everything up to `end` [ns], or to what a task may notice; return the time reached.
+        """Run events up to `end` [ns], or to one that may concern a task; return the time.
 
-        Most events are noticed by no task: stopping at each would cost more than they do.
+        Most events concern no task: a stop at each would take more time than the event.
         """
 
 
@@ -71,7 +71,7 @@ _NO_FLAG: Final = Flag()  # it is never set
 
 
 class Process:
-    """The tasks that share the fate of a process: they stand still and end together."""
+    """The tasks of one process: they are stopped and ended together."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -218,10 +218,11 @@ class Scheduler:
     def run_alone(
         self, process: str, leap: float, done: Callable[[], object], patience: float
     ) -> bool:
-        """Run only what waits in the processes of this name, until `done`; return whether it was.
+        """Run only the tasks of the processes of this name, until `done`; return its result.
 
-        World and other tasks stand still from now on. Time passes in leaps [s]: what is due
-        meanwhile is late. After each the process runs for a tenth of it. `patience` is in [s], too.
+        World and other tasks are stopped from then on. Time advances in large steps [s], so events
+        within a step are late. After each step the process runs for a tenth of it. `patience` is in
+        [s], too.
         """
         for task in self.tasks:
             if task.process.name != process:

@@ -1,4 +1,4 @@
-"""What happens in a trial, in order: topics, log, frames of all buses, and the joints."""
+"""The events of a trial, in order: topics, log, frames of all buses, and the joints."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _NOT_TRACED: Final = "/robot_description"
 
 
 class Trace:
-    """A digest of everything that is seen of a robot: equal traces are equal bit for bit."""
+    """A digest of all outputs of a robot: equal digests mean bitwise equal runs."""
 
     def __init__(self, robot: SteppedRobot) -> None:
         self._robot, self._digest = robot, hashlib.sha256()

@@ -1,4 +1,4 @@
-"""Files of what happens to a robot: a bag of all topics, and the frames of all buses."""
+"""Files of a run: a bag of all topics, and the frames of all buses."""
 
 from __future__ import annotations
 

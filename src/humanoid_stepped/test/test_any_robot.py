@@ -1,4 +1,4 @@
-"""What every robot does, whatever its buses and motors."""
+"""The behaviour of every robot, with any buses and motors."""
 
 from __future__ import annotations
 

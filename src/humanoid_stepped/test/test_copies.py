@@ -1,4 +1,4 @@
-"""What runs on a copy of a process."""
+"""Functions on a copy of a process."""
 
 from __future__ import annotations
 

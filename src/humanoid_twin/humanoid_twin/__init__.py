@@ -1,1 +1,1 @@
-"""The virtual robot: it answers on the wire as Prime's drives do."""
+"""The virtual robot: it answers on the wire like the real drives and motors."""

@@ -1,7 +1,7 @@
 """Node `truth`: the true motion of the virtual robot's joints on a topic, for display.
 
-It polls the robot's process over the control channel. The stack must not read the topic: the real
-robot has no such topic.
+It polls the robot's process over the control channel. The stack must not read this topic, because
+the real robot does not have it.
 """
 
 import signal

@@ -185,7 +185,7 @@ def _noted(_number: int, _frame: object) -> None:
 
 
 def prepare_realtime(*, realtime: bool) -> None:
-    """Wake on time, and stop collecting garbage: the present objects live to the end."""
+    """Prepare precise waits, and stop the garbage collection of the present objects."""
     ctypes.CDLL(None, use_errno=True).prctl(_TIMER_SLACK, 1, 0, 0, 0)
     gc.collect()
     gc.freeze()

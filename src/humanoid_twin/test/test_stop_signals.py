@@ -1,4 +1,4 @@
-"""Which signals ask a process of the virtual robot to end."""
+"""The signals that end a process of the virtual robot."""
 
 from __future__ import annotations
 

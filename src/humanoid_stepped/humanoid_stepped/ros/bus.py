@@ -21,7 +21,7 @@ SLOW_SHARE: Final = 0.01  # of all messages
 
 @dataclass(slots=True)
 class Disturbance:
-    """What goes wrong on the way of the messages."""
+    """Faults of the messages on their way."""
 
     lost: float = 0.0  # share of the best-effort messages
     late: float = 0.0  # [s] more for each message, at most

@@ -1,7 +1,7 @@
-"""What a node is made of: publishers, subscriptions, services, clients, timers, guard conditions.
+"""The entities of a node: publishers, subscriptions, services, clients, timers, guard conditions.
 
-Each has the part of rclpy's interface that the stack uses. An entity that becomes ready tells the
-executor of its node; `execute` runs its callback.
+Each has the part of rclpy's interface that the stack uses. An entity that becomes ready notifies
+the executor of its node; `execute` runs its callback.
 """
 
 from __future__ import annotations

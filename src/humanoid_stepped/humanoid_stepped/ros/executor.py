@@ -14,7 +14,7 @@ from humanoid_stepped.ros.node import SteppedNode
 from humanoid_stepped.scheduler import Flag
 from humanoid_stepped.stepped_machine import SteppedMachine
 
-LONGEST_CALLBACK: Final = 0.0006  # [s] that waiting and executing take, beside what a task waits
+LONGEST_CALLBACK: Final = 0.0006  # [s] that waiting and executing take besides the wait
 
 
 class SteppedExecutor:

@@ -26,7 +26,7 @@ from humanoid_twin.can.bus import VirtualCanBus
 from humanoid_twin.can.controller import Trouble
 from humanoid_twin.can.frame import CanFrame as WireFrame
 
-OPENING: Final = 0.01  # [s] from the opening of an adapter until it has obeyed its set-up
+OPENING: Final = 0.01  # [s] from the opening of an adapter to the end of its set-up
 
 
 class MemoryAdapter:
@@ -54,7 +54,7 @@ class MemoryAdapter:
         return socket
 
     def leave(self, socket: MemoryCanBus) -> None:
-        """Forget a socket."""
+        """Remove a socket."""
         if socket in self._sockets:
             self._sockets.remove(socket)
 
@@ -111,14 +111,14 @@ class MemoryCanBus(Bus):
         self._arrived.set()
 
     def lose(self) -> None:
-        """Note that the adapter is gone."""
+        """Note that the adapter is lost."""
         self._lost = True
         self._arrived.set()
 
     def receive(self, timeout: float) -> Received | None:
         """See Bus."""
         self._check()
-        if timeout > 0.0 and not self._incoming:  # else a look, for which no thread waits
+        if timeout > 0.0 and not self._incoming:  # otherwise a poll, in which no thread waits
             self._arrived.clear()
             self._machine.wait(self._arrived, timeout)
             self._check()
@@ -134,7 +134,7 @@ class MemoryCanBus(Bus):
             raise QueueFullError(f"{self._settings}: the adapter's queue is full")
 
     def state(self) -> ControllerState:
-        """See Bus: error frames tell."""
+        """See Bus: from error frames."""
         return ControllerState.ACTIVE
 
     def refused(self) -> int:

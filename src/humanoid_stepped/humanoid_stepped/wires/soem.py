@@ -1,4 +1,4 @@
-"""What SOEM does on the wire, for a master whose frames go through memory.
+"""The part of SOEM that sends frames, for a master whose frames go through memory.
 
 SOEM itself reads the machine's clock and blocks in its own socket. This part of it sends the same
 datagrams in the same order; the stack above pysoem is the real one.

@@ -54,7 +54,7 @@ def add_can(process: TwinProcess, can: VirtualCan, place: str, prefix: str) -> C
     """Make a CAN bus part of a process. Return its commands, whose names begin with `prefix`.
 
     `place` is the name of a SocketCAN interface of this machine, or the path of a serial line
-    (slcan) to be made. Raises AdapterError if it can't be had.
+    (slcan) to be made. Raises AdapterError if the adapter can't be made.
     """
     port = _port(can.bus, place, process.cleanup)
     commands = CanCommands(can, port)

@@ -58,7 +58,7 @@ class CanCommands:
         self.can.motor(id).firmware.enable_time = float(seconds)
 
     def freeze(self, id: int, frozen: bool = True) -> None:
-        """Hang the firmware, or let it run again.
+        """Stop the firmware, or let it run again.
 
         Frames are acknowledged and not answered, and the torque stays as it is.
         """

@@ -1,4 +1,4 @@
-"""From a target per SYNC0 to a motor current per millisecond, in counts and register units.
+"""Compute a motor current per millisecond from a target per SYNC0, in counts and register units.
 
 The demand is interpolated; the cascaded loops follow it with the gains in force.
 """

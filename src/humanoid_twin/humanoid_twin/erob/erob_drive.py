@@ -50,7 +50,7 @@ class ErobDrive:
         self.interpolation_period, self.interpolation_index = 1, -3  # 1 ms
         self.digital_outputs = 0
         self._braking = 0  # [ticks] left of a quick stop
-        self._releasing = 0.0  # [ticks] left until the holding brake lets go
+        self._releasing = 0.0  # [ticks] left until the holding brake opens
         self.position = self.shaft.position()  # [counts], of the last tick
         self.velocity = 0  # [counts/s]
         self._target = self.position
@@ -256,7 +256,7 @@ class DriveShaft(MountedEncoder):
         return round(self._angles[joint] * scale + self._offset), round(self._speeds[joint] * scale)
 
     def forget_turns(self) -> None:
-        """Know the angle within a turn only, from now on (assumed: from 0 up)."""
+        """Measure the angle within one turn only, from now on (assumed: from 0 up)."""
         self._offset -= self.position() // _TURN * _TURN
 
     def brake(self, *, engaged: bool) -> None:

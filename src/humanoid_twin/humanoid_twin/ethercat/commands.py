@@ -124,7 +124,7 @@ class RingCommands:
         self._power(slave, True)
 
     def freeze_firmware(self, slave: int, frozen: bool = True) -> None:
-        """Hang the firmware, or let it run again: only the ESC answers."""
+        """Stop the firmware, or let it run again: meanwhile only the ESC answers."""
         self._slave(slave).freeze(bool(frozen))
 
     def drive_error(self, slave: int, code: int) -> None:

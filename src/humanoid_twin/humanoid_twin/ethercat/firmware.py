@@ -49,7 +49,7 @@ class Firmware(Protocol):
         """Go to a mode of 0x6061 and take no other from 0x6060 (fault injection)."""
 
     def weaken_battery(self) -> None:
-        """Know the angle within a turn only, from the next power-up on (fault injection)."""
+        """Measure the angle within one turn only, from the next power-up on (fault injection)."""
 
     def change_battery(self) -> None:
         """Change the encoder's battery: a fault reset clears the error of the old one."""

@@ -2,5 +2,5 @@
 
 import os
 
-# Nothing is drawn here: MuJoCo need not look for a display when it is imported.
+# Nothing is drawn here: MuJoCo need not search for a display when it is imported.
 os.environ.setdefault("MUJOCO_GL", "disable")

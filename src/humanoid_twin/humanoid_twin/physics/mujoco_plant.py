@@ -20,7 +20,7 @@ from humanoid_twin.physics.springs import JointSpring, add_springs
 
 OBSTACLE: Final = "twin obstacle"
 BRAKE: Final = "twin brake of "
-# A stop gives way by a milliradian or so under the torque of a drive: mechanical stops are steel,
+# A stop deflects by about a milliradian under the torque of a drive: mechanical stops are steel,
 # and a calibration by hand relies on where they are. (time constant [s], damping ratio); MuJoCo
 # wants at least two time steps. The stiffness of Prime's stops isn't known.
 _HARD: Final = (2 * TIME_STEP, 1.0)

@@ -1,4 +1,4 @@
-"""The motor families of the virtual robot: one row for each, and nothing else names them."""
+"""The motor families of the virtual robot: one row for each. No other module names them."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

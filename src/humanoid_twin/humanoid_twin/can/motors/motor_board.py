@@ -1,7 +1,7 @@
 """Motor boards: their firmware, which controls the force of a tendon, and their shafts.
 
-A board speaks the Robstride protocol and computes the same MIT law; its result is the demand of
-the inner force loop. The protocol of a real board is not known here.
+A board speaks the Robstride protocol and computes the same MIT law; its result is the demand of the
+inner force loop. The protocol of a real board is not known.
 """
 
 import math
