@@ -39,7 +39,7 @@ class TrialFiles:
 
 
 class Sort(StrEnum):
-    """What a line of the time line tells of."""
+    """The kind of event of a line in the time line."""
 
     MODE = "mode"  # another one is in force
     FAULT = "fault"  # it is injected

@@ -110,7 +110,7 @@ class BlackBox:
     def _search(self) -> None:
         for path in self._records.files(self._namespace):
             if path not in self._monitors:
-                # It may be gone again, or not be complete yet.
+                # The file may be removed again, or not be complete yet.
                 with suppress(OSError, RobotError):
                     self._monitors[path] = RecordMonitor(self._records.attach(path), self._clock)
 

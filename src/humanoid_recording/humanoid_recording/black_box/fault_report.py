@@ -52,7 +52,7 @@ class Moment:
 
 @dataclass(frozen=True, slots=True)
 class FaultReport:
-    """The content of one file. Without a fault (saved on request, killed) its end counts."""
+    """The content of one file. Without a fault (saved, killed) times count from its end."""
 
     fault: float  # [s] since the epoch
     reasons: tuple[Reason, ...]

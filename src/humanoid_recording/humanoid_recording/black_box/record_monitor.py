@@ -1,4 +1,4 @@
-"""Find out when the records of a control process have to be saved. No ROS, no disk."""
+"""Decide when the records of a control process must be saved. No ROS, no disk."""
 
 import time
 from collections.abc import Callable

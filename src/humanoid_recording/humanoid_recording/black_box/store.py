@@ -1,4 +1,4 @@
-"""The folder with the files of the black box: each one whole, and bounded in number and size."""
+"""The folder with the files of the black box: complete files, bounded in number and size."""
 
 import os
 import shutil

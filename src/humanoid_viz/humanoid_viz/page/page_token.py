@@ -1,7 +1,7 @@
-"""The token that opens a page which other machines reach.
+"""The token of a page that other machines can reach.
 
-The page's address carries it once; from then on the browser sends it as a cookie, also with the
-handshake of the web socket. It doesn't protect from listeners: HTTP is not encrypted.
+The page's address contains it once; from then on the browser sends it as a cookie, also with the
+handshake of the web socket. It doesn't protect against eavesdropping: HTTP is not encrypted.
 """
 
 import hashlib
@@ -27,7 +27,7 @@ REFUSAL: Final = "refused: open the address that the viewer printed, with its to
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A secret, and the check that a request knows it."""
+    """A secret, and the check that a request contains it."""
 
     secret: str = field(repr=False)
     source: str = ""  # its file; empty: generated at this start

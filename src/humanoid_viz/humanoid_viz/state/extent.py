@@ -1,4 +1,4 @@
-"""The size of a robot, to look at all of it."""
+"""The size of a robot, for a camera that shows all of it."""
 
 from collections.abc import Iterable
 from itertools import product

@@ -44,11 +44,12 @@ KINDS = {
 def parse_urdf(text: str) -> RobotModel:
     """Return the robot described by `text`.
 
-    A link with a mesh that can't be read is in `not_drawn`, and the log says why: the robot may be
-    on another machine, with its files.
+    A link with a mesh that can't be read is in `not_drawn`, and the log has the reason: the files
+    may
+    be on the robot's machine.
 
-    Raises ConfigError: not XML, no <robot>, a name missing or given twice, a link that is not
-    there, links that form no tree, a malformed number.
+    Raises ConfigError: not XML, no <robot>, a name missing or given twice, a link that does not
+    exist, links that form no tree, a malformed number.
     """
     robot = _robot_element(text)
     check_tree(robot)
