@@ -1,7 +1,7 @@
-"""A description of links and joints, such as a CAD export, in the place of the robot's own.
+"""A description of links and joints, such as a CAD export, instead of the robot's own.
 
-The robot keeps its own `<ros2_control>` blocks: which drive moves which joint is its bring-up's
-matter, and a CAD program knows nothing of it.
+The robot keeps its own `<ros2_control>` blocks: its bring-up defines which drive moves which joint,
+and a CAD export does not contain that.
 """
 
 from collections.abc import Iterable, Mapping

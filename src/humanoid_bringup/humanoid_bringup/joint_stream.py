@@ -1,4 +1,4 @@
-"""The server of the joint stream in a bring-up: its process, and the controller it has loaded."""
+"""The server of the joint stream in a bring-up: its process, and the controller that it loads."""
 
 from pathlib import Path
 from typing import Final
@@ -14,8 +14,8 @@ CONTROLLER: Final = "joint_stream_controller"
 def server(document: Document, controllers: Path, folder: Path, namespace: str) -> Process:
     """Return the server's process.
 
-    Its controller takes the place of the others in REMOTE. `document` is the content of
-    `controllers`, which has the parameters of both.
+    Its controller replaces the others in REMOTE. `document` is the content of `controllers`, which
+    has the parameters of both.
 
     Raises ConfigError if the robot has no parameters for the controller.
     """

@@ -102,7 +102,7 @@ def _stack(options: Options, folder: Path, backend: Backend) -> tuple[list[Proce
         )
         processes.append(box)
     if options.backend is Backend.REAL:
-        read_robot(urdf)  # the whole calibration file: a component looks at its own joints only
+        read_robot(urdf)  # the whole calibration file: a component uses its own joints only
     program = options.robot.impedance_manager
     if program is not None and _has_erobs(options) and not options.calibrate:
         own = manager_parameters(urdf, update_rate, node_section(document, NODE, space))

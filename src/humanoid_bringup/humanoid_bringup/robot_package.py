@@ -14,7 +14,7 @@ from humanoid_control_common.description.mesh_references import with_absolute_me
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.robot import robot_description
 
-RESOURCE: Final = "humanoid_control_robot"  # type in the ament index; its content is the package
+RESOURCE: Final = "humanoid_control_robot"  # type in the ament index; content: the package name
 DEFAULT: Final = "prime"
 _SHARED: Final = "humanoid_description"  # what the descriptions of all robots share
 
@@ -56,7 +56,7 @@ class _Content(StrictModel):
 
 @dataclass(frozen=True, slots=True)
 class DriveFiles:
-    """What is known of a robot's real drives."""
+    """The facts of a robot's real drives."""
 
     hardware: Path
     calibration: Path

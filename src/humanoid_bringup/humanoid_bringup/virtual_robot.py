@@ -36,7 +36,7 @@ def control_socket(namespace: str = ROOT) -> Path:
 def around(stack: list[Process], options: Options, folder: Path, urdf: str) -> list[Process]:
     """Return the virtual robot of `urdf`, the stack, and the node that publishes the truth.
 
-    The truth comes last: the stack is up sooner if nothing else starts beside it.
+    The truth node starts last, so that the stack is up sooner.
     """
     description = folder / "virtual_robot.urdf"
     description.write_text(urdf, encoding="utf-8")

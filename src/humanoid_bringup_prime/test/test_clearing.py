@@ -1,4 +1,4 @@
-"""What tests take for a right refusal of clear_fault, and what they don't."""
+"""The refusals of clear_fault that tests accept, and those that they don't."""
 
 from __future__ import annotations
 

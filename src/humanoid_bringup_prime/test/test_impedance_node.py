@@ -24,7 +24,7 @@ JOINTS = 10
 
 
 class FakeComponent:
-    """What the control process is to the manager: services, joint states, statements."""
+    """The control process as the manager uses it: services, joint states, statements."""
 
     def __init__(self, client: Any) -> None:
         self.client = client

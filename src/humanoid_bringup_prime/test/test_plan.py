@@ -1,4 +1,4 @@
-"""Which processes a bring-up starts, with which parameters."""
+"""The processes of a bring-up, with their parameters."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ STAY = 60  # ticks at each target
 
 @dataclass
 class Outcome:
-    """What was seen at the targets of one run."""
+    """The results at the targets of one run."""
 
     ticks: int = 0
     contacts: int = 0  # ticks in which two links touched

@@ -1,4 +1,4 @@
-"""What is started to look at the robot, with and without ROS 2's own tools."""
+"""The processes that show the robot, with and without ROS 2's own tools."""
 
 from __future__ import annotations
 

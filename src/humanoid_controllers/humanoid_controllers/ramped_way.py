@@ -11,7 +11,7 @@ SHORTEST: Final = 1e-3  # of the time; a way at the speed limit leaves no time f
 
 
 class Part(NamedTuple):
-    """Where a motion is on its way."""
+    """The present position of a motion on its way."""
 
     way: float  # done, 0 to 1
     speed: float  # of the mean one

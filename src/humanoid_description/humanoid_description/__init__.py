@@ -1,1 +1,1 @@
-"""What the descriptions of all robots share: macros in `macros/`, and `rviz/robot.rviz`."""
+"""The common parts of all descriptions: macros in `macros/`, and `rviz/robot.rviz`."""

@@ -1,4 +1,4 @@
-"""ROS node of the calibration: joint states to the session, SDO batches to the component."""
+"""ROS node of the calibration: passes joint states to the session, SDO batches to the component."""
 
 from collections import deque
 from functools import partial
@@ -24,7 +24,7 @@ from humanoid_devices_erob.impedance.values import Batch, Reply
 from humanoid_devices_erob.impedance.wiring import NODE, STATE_TOPIC
 from humanoid_devices_erob.operation.joint_states_gate import JointStatesGate
 
-STEP_PERIOD: Final = 0.05  # [s] between two looks at what is due, if no message causes one
+STEP_PERIOD: Final = 0.05  # [s] between two checks of due actions, if no message causes one
 
 
 class CalibrationLink:
@@ -71,7 +71,7 @@ class CalibrationLink:
         self._session = CalibrationSession(robot, limp)
         node = self._node
         node.create_subscription(ControlMode, "control_mode", self._on_control_mode, 10)
-        # Only the latest counts: a backlog would look like measurements that are flowing.
+        # Only the latest counts: a backlog would look like fresh measurements.
         node.create_subscription(JointState, "prime/joint_states", self._on_joint_states, 1)
         node.create_timer(STEP_PERIOD, self.advance, clock=Clock(clock_type=ClockType.STEADY_TIME))
         return self._session

@@ -1,4 +1,4 @@
-"""Known registers of one drive that may be made limp, and the writes that change them."""
+"""The known registers of one drive that can be made limp, and the writes that change them."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -66,11 +66,12 @@ class LimpRecord:
         return self._registers.reads()
 
     def softening(self) -> tuple[SdoObject, ...]:
-        """No stiffness, no integral, damping kept; before it the gate open, without feed-forward.
+        """Return the writes to limp: gate open, no feed-forward, then no stiffness.
 
-        A drive whose feed-forward stays remains stiff: its target would not follow a limp joint,
-        which could not be made stiff again without a pull. No drive is without damping: its own
-        register may hold none, and may keep nothing that is written behind a closed gate.
+        The integral is cleared, the damping stays. A drive whose feed-forward stays remains stiff:
+        its target would not follow a limp joint, which could not be made stiff again without a
+        pull. No drive is without damping: its own register may hold none, and may keep nothing
+        that is written behind a closed gate.
         """
         drive, soft = self._registers, self._soft
         if self.gate_open and drive.value(FEED_FORWARD, UNKNOWN) == 0:

@@ -62,9 +62,9 @@ def check_writable(path: Path) -> None:
 
 
 def replace_file(path: Path, text: str, when: datetime) -> Path | None:
-    """Make `text` the content of `path`, all or nothing. Returns the copy of what was there.
+    """Replace the content of `path` by `text`, whole or not at all. Return the old file's copy.
 
-    A symbolic link stays one: what it points at is replaced. Raises CalibrationFileError.
+    Of a symbolic link the target is replaced. Raises CalibrationFileError.
     """
     target = path.resolve()
     try:

@@ -51,8 +51,8 @@ class Setting:
 def swept(raw: Interval, limits: Interval, direction: int) -> Setting:
     """Compute the calibration from the raw angles at both stops, taken for the URDF's limits.
 
-    The mean of what the lower and what the upper stop says, so that a soft stop, or one that is not
-    where the URDF has it, costs half.
+    The offset is the mean of those by the lower and by the upper stop. So the error of one stop,
+    soft or not at the URDF's limit, counts half.
     """
     found = raw.directed(direction)
     offset = 0.5 * ((found.low - limits.low) + (found.high - limits.high)) * direction

@@ -26,13 +26,12 @@ AGAIN: Final = "select it again"
 class LimpDrives:
     """State machine that makes the requested drive limp while the gate is open.
 
-    No drive is softened before every other one is known not to be; the rest works with factory
-    gains.
+    A drive is softened only when all others are known to be stiff; these have factory gains.
 
     Args:
         drives: all eRobs.
         gate: of /prime/joint_states; a batch is valid only as long as it stays open.
-        patience: a batch without answer for so long [s] is given up.
+        patience: time [s] after which a batch without answer is given up.
     """
 
     def __init__(self, drives: Iterable[Drive], gate: JointStatesGate, *, patience: float) -> None:

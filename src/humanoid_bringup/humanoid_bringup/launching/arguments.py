@@ -1,6 +1,6 @@
 """The arguments of the launch files: declared for launch, read for the bring-up.
 
-Needs ROS 2's launch system: nothing but launch files and `launching` imports this.
+This module needs ROS 2's launch system: only launch files and `launching` import it.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def of_hardware_file(name: str, what: str) -> Argument:
 NAMESPACE: Final = Argument(
     "namespace",
     "",
-    "Of all names of this robot, beside others on the ROS domain (left, /left); empty: the root.",
+    "Namespace of this robot on a shared ROS domain (left, /left); empty: the root.",
     _namespace,
 )
 DESCRIPTION: Final = Argument(

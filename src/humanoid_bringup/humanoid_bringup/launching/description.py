@@ -43,7 +43,7 @@ def bring_up(
         package: RobotPackage, chosen: dict[str, Any], folder: Path
     ) -> tuple[list[Process], list[str]]:
         options = Options(backend=backend, robot=package, **chosen, **fixed)
-        # Refuses to start beside another robot of this name.
+        # Refuses to start while another robot of this name is up.
         take_domain_lock(namespace=options.namespace).close()
         processes = plan(options, folder)
         return processes, [*notes(options), *require_machine(options)]

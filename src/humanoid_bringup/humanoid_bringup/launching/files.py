@@ -1,4 +1,4 @@
-"""The launch files that every robot has: a launch file names the robot, and nothing else."""
+"""The launch files of every robot: a launch file of a package only names its robot."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def view(robot: str) -> LaunchDescription:
 def viz(robot: str) -> LaunchDescription:
     """Describe the operator's workstation: a running robot in rviz and in the browser.
 
-    It starts nothing that commands by itself; the viewer's buttons ask the robot for modes.
+    It starts no program that commands by itself; the viewer's buttons send requests for modes.
     """
     viewer = flag("viewer", True, "Browser viewer and operator panel.")
     clock = flag("simulated", False, "The robot is simulated: rviz takes the time from /clock.")

@@ -1,4 +1,4 @@
-"""End the processes of a launch: with required ones the rest, and in the right order.
+"""End the processes of a launch in the right order, and all of them when a required one ends.
 
 Needs ROS 2's launch system.
 """

@@ -26,7 +26,7 @@ def require_machine(options: Options) -> list[str]:
 def require_buses(options: Options, hardware_config: Path | None = None) -> list[str]:
     """Return warnings about the buses of `options` that don't prevent a bring-up.
 
-    `hardware_config` stands for the robot's own file.
+    `hardware_config` replaces the robot's own file.
 
     Raises NotReadyError, with everything that is missing, if they can't work.
     """

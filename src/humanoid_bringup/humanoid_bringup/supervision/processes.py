@@ -62,9 +62,9 @@ class Command:
 class OrphanReaper:
     """A process that ends the others if this one is killed; see orphan_reaper.py. Owns `folder`.
 
-    The death signal of the kernel (`_before_exec`) asks them to end too, even if the reaper was
-    killed with this process; but it can only ask, and neither reaches their children nor survives
-    an `exec` that gains privileges.
+    The kernel's parent-death signal (`_before_exec`) ends them too, even if the reaper was killed
+    with this process. But a program can ignore it, it does not reach their children, and an `exec`
+    that gains privileges removes it.
     """
 
     def __init__(self, patience: float = SIGTERM_TO_SIGKILL) -> None:

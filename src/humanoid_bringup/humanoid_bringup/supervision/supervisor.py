@@ -1,4 +1,4 @@
-"""Run several processes as one: a common output, one signal stops all, none survives."""
+"""Run several processes as one: a common output, one signal stops all, none is left over."""
 
 import math
 import select
@@ -35,12 +35,12 @@ class _Turn:
 class StopSequence:
     """SIGINT, then SIGTERM, then SIGKILL: first to processes without dependants, then one by one.
 
-    Of those that outlive others, each gets its signal when the one before it has ended.
+    Processes that others need get their signals afterwards, each when the one before it has ended.
     SIGINT is left out for a program that has no handler for it, or none yet.
 
     Args:
         processes: in the order in which they are to end.
-        say: called for every process that doesn't end after a signal.
+        say: called with a message for every process that doesn't end after a signal.
     """
 
     def __init__(
@@ -135,7 +135,7 @@ class Supervisor:
         return self._exit_code
 
     def _start_some(self, waiting: deque[Command], environment: Mapping[str, str]) -> None:
-        """Start the processes whose turn has come; none once the stop has begun."""
+        """Start the processes that are due; none once the stop has begun."""
         while waiting and not self._stopping and all(child.ready for child in self._children):
             command = waiting.popleft()
             try:

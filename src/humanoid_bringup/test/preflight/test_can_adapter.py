@@ -1,4 +1,4 @@
-"""What is found of CAN adapters on machines that are made up."""
+"""The check of CAN adapters, on simulated machines."""
 
 from __future__ import annotations
 

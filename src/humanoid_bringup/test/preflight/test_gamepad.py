@@ -1,4 +1,4 @@
-"""Whether the gamepad that shall be used is there."""
+"""The check that the requested gamepad exists."""
 
 from __future__ import annotations
 

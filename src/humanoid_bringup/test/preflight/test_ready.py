@@ -1,4 +1,4 @@
-"""What keeps a real bring-up from starting anything."""
+"""The checks that prevent the start of a real bring-up."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The impedance manager without ROS and I/O: which SDO is due, and the state of the drives.
+"""The impedance manager without ROS and I/O: the due SDO batches, and the state of the drives.
 
 Every call passes the time [s, monotonic].
 """
@@ -25,8 +25,8 @@ FORGET_AFTER: Final = 1.0  # [s] of a closed gate: the control process may have 
 class ImpedanceManager:
     """Writes the gains of the mode in force to the drives while the gate is open.
 
-    A drive has at most one batch under way. One that did not answer in time gets batches of its
-    own, so that it delays no other.
+    A drive has at most one batch under way. A drive that did not answer in time gets batches of its
+    own, so that it delays no other drive.
 
     Args:
         table: registers of every mode, one entry per drive.

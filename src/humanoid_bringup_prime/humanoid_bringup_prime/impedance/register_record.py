@@ -22,9 +22,9 @@ UNKNOWN: Final = -1
 QUICK_RETRIES: Final = 6  # then one per second
 FIRST_DELAY: Final = 0.02  # [s], doubled with every retry
 LONGEST_DELAY: Final = 1.0  # [s]
-# [s] after a reading that registers are believed though later ones fail. The target follows the
-# joint once its drive is not believed. One reading whose answer never comes (a second until the
-# audit, another one until it is given up) leaves time for the next.
+# [s] for which a reading counts although later readings fail. After it the target follows the
+# joint. A reading whose answer never comes (a second until the audit, another second until it is
+# given up) leaves time for the next one.
 BELIEVED: Final = 2.5
 
 

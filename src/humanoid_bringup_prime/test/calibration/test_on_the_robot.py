@@ -37,7 +37,7 @@ SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.soak) for seed in range(1, 20
 
 @dataclass(frozen=True)
 class Hand:
-    """How hard it pushes [Nm]: on the way, and close to a stop."""
+    """The torque of the hand [Nm]: on the way, and close to a stop."""
 
     far: float
     near: float

@@ -1,4 +1,4 @@
-"""What becomes of a joint's calibration, and what is remarked about it."""
+"""The new calibration of a joint, and its remarks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the calibration knows of the robot, and a bring-up that is meant for it."""
+"""The robot's facts in a calibration, and the bring-up for a calibration."""
 
 from __future__ import annotations
 

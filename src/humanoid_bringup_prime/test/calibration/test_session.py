@@ -1,4 +1,4 @@
-"""What an operator selects, flips and sweeps, and what the file will say."""
+"""The operator's selections, flips and sweeps lead to the file's values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which messages of /control_mode are acted upon."""
+"""The messages of /control_mode that the impedance manager accepts."""
 
 from __future__ import annotations
 

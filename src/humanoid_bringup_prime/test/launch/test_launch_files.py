@@ -1,4 +1,4 @@
-"""What the launch files make of their arguments, before anything is started."""
+"""The launch files check their arguments before anything is started."""
 
 from __future__ import annotations
 

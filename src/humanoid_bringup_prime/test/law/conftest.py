@@ -75,7 +75,7 @@ def known_state() -> tuple[float, float]:
 
 @dataclass(frozen=True, slots=True)
 class Nominal:
-    """What the documents ask of a mode."""
+    """The documents' requirements for a mode."""
 
     mode: Mode
     stiffness: float  # [Nm/rad]

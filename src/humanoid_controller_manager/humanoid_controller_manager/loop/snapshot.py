@@ -39,7 +39,7 @@ class Refusal:
 
 
 class MemberReport(NamedTuple):
-    """What one of several controllers side by side reports after its update."""
+    """The report of one of several controllers side by side after its update."""
 
     name: str
     progress: Progress | None

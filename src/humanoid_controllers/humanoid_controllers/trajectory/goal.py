@@ -27,7 +27,7 @@ class Status(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Tolerances:
-    """How far the joints may be from the trajectory; inf: not checked."""
+    """Largest distances of the joints to the trajectory; inf: not checked."""
 
     path: FloatArray  # [rad] on the way, (n,)
     goal: FloatArray  # [rad] at the end, (n,)

@@ -47,7 +47,7 @@ class MotionRules:
 
 
 class _Start(NamedTuple):
-    """Where a new motion begins."""
+    """The begin of a new motion."""
 
     state: FloatArray  # (3, n)
     after: Goal

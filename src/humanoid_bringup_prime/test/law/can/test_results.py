@@ -1,4 +1,4 @@
-"""What the control loop checks of a component's results, motors on a CAN bus keep."""
+"""Motors on a CAN bus meet the control loop's checks of a component's results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the divisors of the Sito gains do to a wrist, measured at its joint."""
+"""The effect of the divisors of the Sito gains, measured at a wrist."""
 
 from __future__ import annotations
 

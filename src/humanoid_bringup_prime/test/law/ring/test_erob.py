@@ -1,4 +1,4 @@
-"""What an eRob drive realizes: position and damping part of the MIT law, and every mode's gains."""
+"""An eRob drive realizes position and damping of the MIT law, and the gains of every mode."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the control loop checks of a component's results, an EtherCAT ring keeps."""
+"""An EtherCAT ring meets the control loop's checks of a component's results."""
 
 from __future__ import annotations
 
