@@ -1,4 +1,4 @@
-"""The commands of `hc`. A command imports what is slow to load when it runs."""
+"""The commands of `hc`. A command imports slow modules only when it runs."""
 
 from typing import Annotated
 

@@ -13,8 +13,9 @@ NAMESPACE: Final = "HC_NAMESPACE"  # environment variable, for a shell of one ro
 def ros_domain() -> int:
     """Return ROS_DOMAIN_ID, 0 if it is not set.
 
-    Raises ConfigError for a domain that ROS can't use, and for other machines named although
-    discovery is limited to this one: the robot would answer them over links whose loss stops it.
+    Raises ConfigError for a domain that ROS can't use. Raises it also if other machines are named
+    although discovery is limited to this machine: the robot would answer them over links whose loss
+    stops it.
     """
     if os.environ.get("ROS_STATIC_PEERS") and (
         os.environ.get("ROS_AUTOMATIC_DISCOVERY_RANGE") == "LOCALHOST"

@@ -1,4 +1,4 @@
-"""Ctrl-C while a library runs that must not be interrupted in the middle of its work."""
+"""Delay Ctrl-C while a library runs that must not be interrupted."""
 
 import signal
 import threading

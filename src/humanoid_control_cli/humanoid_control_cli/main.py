@@ -1,4 +1,4 @@
-"""Entry point of `hc`: the edge where errors become one sentence and an exit code."""
+"""Entry point of `hc`. It turns errors into one sentence and an exit code."""
 
 import sys
 

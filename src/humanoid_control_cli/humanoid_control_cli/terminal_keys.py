@@ -36,7 +36,7 @@ class Keys:
             return []
         text = os.read(self._file, 1024).decode(errors="ignore")
         if not text:
-            self._file = -1  # the terminal is gone: it would be readable for ever
+            self._file = -1  # the terminal is closed: it would be readable for ever
         return split_keys(text)
 
 

@@ -131,7 +131,7 @@ KILLED: Final = "killed"
 
 @dataclass(frozen=True, slots=True)
 class Disconnect:
-    """What the robot has done after one."""
+    """The robot's reaction to one disconnection."""
 
     how: str
     ticks: int  # in which it has followed after the connection had ended

@@ -24,7 +24,7 @@ LOOK: Final = 64  # streams between two looks at the ticks, whose records last f
 
 @dataclass(slots=True)
 class Sent:
-    """What has become of the updates."""
+    """The results of the updates."""
 
     received: int = 0
     accepted: int = 0

@@ -1,4 +1,4 @@
-"""What `hc` says without a robot."""
+"""Messages of `hc` without a robot."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""What keeps `hc up real` from starting anything."""
+"""The checks that prevent the start of `hc up real`."""
 
 import os
 import shutil

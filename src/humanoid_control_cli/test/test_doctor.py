@@ -1,4 +1,4 @@
-"""What `hc doctor` finds on machines that are made up, and what it makes of this one."""
+"""Findings of `hc doctor`, on simulated machines and on this one."""
 
 import os
 import resource

@@ -112,7 +112,7 @@ def test_without_a_terminal_it_must_be_told_to_start(tmp_path: Path) -> None:
     words = [it for it in arguments(tmp_path / "f.yaml", "--joint", WRIST) if it != "--yes"]
     result = CliRunner().invoke(app, words)
     assert result.exit_code == 2
-    assert "nobody can be asked" in result.output
+    assert "is needed without a terminal" in result.output
 
 
 @pytest.fixture

@@ -126,7 +126,7 @@ def cable() -> Iterator[Cable]:
 
 @dataclass(frozen=True)
 class Place:
-    """Where another machine reaches the robot."""
+    """The address of the robot for another machine."""
 
     address: str
     certificate: str

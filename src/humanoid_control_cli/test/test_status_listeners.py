@@ -1,4 +1,4 @@
-"""What `hc status` makes of messages that others may publish."""
+"""`hc status` handles messages of other programs."""
 
 from __future__ import annotations
 

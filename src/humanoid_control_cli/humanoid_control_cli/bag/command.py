@@ -65,7 +65,7 @@ def replay(  # noqa: PLR0913, PLR0917 - one argument for each option
         typer.Option(
             min=0.0,
             metavar="SECONDS",
-            help="Stop so many recorded seconds after the beginning; with --stay, and stand there.",
+            help="Stop so many recorded seconds after the beginning; with --stay, keep that state.",
             show_default="the end",
         ),
     ] = None,

@@ -1,4 +1,4 @@
-"""Replay a bag beside the viewer."""
+"""Replay a bag together with the viewer."""
 
 import math
 import sys

@@ -20,8 +20,8 @@ from humanoid_recording.node_player import NodePlayer
 from humanoid_recording.reader import BagReader
 from humanoid_recording.topics import JOINT_STATES
 
-DISCOVERY: Final = 2.0  # [s] after which a robot that is up has been noticed
-WATCH_PERIOD: Final = 0.25  # [s] between two looks for a robot that comes up
+DISCOVERY: Final = 2.0  # [s] after which a robot that is up has been discovered
+WATCH_PERIOD: Final = 0.25  # [s] between two searches for a robot that comes up
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class Replay:
             say(bag.damage)
         while self._options.stay and not self._stopped():
             if self._options.until < math.inf:
-                player.repeat()  # a recording that stands still, not a connection that is lost
+                player.repeat()  # a recording that is paused, not a lost connection
             self._rest_until(time.monotonic() + WATCH_PERIOD)
 
     def _play(self, bag: BagReader, player: NodePlayer) -> None:

@@ -45,7 +45,7 @@ def list_rows(folder: Path | None, *, every: bool) -> Listing:
 
 
 def found(file: Path | None, folder: Path | None, *, every: bool) -> Path:
-    """Return the file of that name or path; without one the latest of this ROS domain, or of all.
+    """Return the file of that name or path; without a name the latest of this domain, or of all.
 
     Raises BagError if there is none.
     """
@@ -62,7 +62,7 @@ def ask_to_save(timeout: float) -> str:
     """Return the path of the new file. Raises RobotError: no answer, or no file."""
     absent = NoAnswerError(
         f"no black box answers on {robot_in_words()} within {timeout:g} s: "
-        "`hc up` starts one beside the robot unless `--no-black-box` is given"
+        "`hc up` starts one with the robot unless `--no-black-box` is given"
     )
     with Client(timeout) as client:
         response = client.call(Trigger, SERVICE, Trigger.Request(), absent)

@@ -1,1 +1,1 @@
-"""`hc load` and `hc unload`: an own controller in a running robot."""
+"""`hc load` and `hc unload`: load a controller into a running robot."""

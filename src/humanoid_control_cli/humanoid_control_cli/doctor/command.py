@@ -43,9 +43,9 @@ def doctor(
         ),
     ] = None,
 ) -> None:
-    """Check this machine, and the robot if one is up, and say how to mend what isn't well.
+    """Check this machine, and the robot if one is up; print a remedy for each problem.
 
-    Exit code 1: something needed is missing or broken.
+    Exit code 1: a requirement is missing or broken.
     """
     from rich.console import Console
 

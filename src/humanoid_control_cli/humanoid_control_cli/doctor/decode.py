@@ -64,7 +64,7 @@ def decode(word: str, kind: Kind | None) -> list[Reading]:
 
     A word that is no number is a reason code, or a part of its name.
 
-    Raises BadWordError if there is none, or it is no number of `kind`.
+    Raises BadWordError if the word has no reading, or is no number of `kind`.
     """
     if kind is None and not NUMBER.fullmatch(word) and (found := containing(word)):
         return [Reading(code.name, _advice(code)) for code in found]

@@ -150,5 +150,5 @@ def plot(
 def _needs_an_answer(yes: bool) -> None:
     if not (yes or sys.stdin.isatty()):
         raise typer.BadParameter(
-            "is needed without a terminal: nobody can be asked", param_hint="'--yes'"
+            "is needed without a terminal, which could confirm", param_hint="'--yes'"
         )

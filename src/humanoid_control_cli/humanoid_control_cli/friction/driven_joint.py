@@ -17,16 +17,16 @@ COMMANDS: Final = f"{CONTROLLER}/commands"
 
 
 class DrivenJoint:
-    """Answers every measurement of a joint with the next command of a recording.
+    """Sends the next command of a recording after every measurement of a joint.
 
     Args:
         node: in the robot's namespace; its callbacks run in one thread.
         joint: name.
 
     Attributes:
-        heard: how many measurements have arrived.
-        knows_gravity: whether the robot tells what holds the joint against gravity.
-        error: why the recording was aborted; None while it was not.
+        heard: number of measurements that have arrived.
+        knows_gravity: whether the robot publishes the gravity torque of the joint.
+        error: why the recording was aborted; None if it was not.
     """
 
     def __init__(self, node: Any, joint: str) -> None:
@@ -44,7 +44,7 @@ class DrivenJoint:
 
     @property
     def is_heard(self) -> bool:
-        """Return whether the controller listens to the commands."""
+        """Return whether the controller has subscribed to the commands."""
         return bool(self._publisher.get_subscription_count() > 0)
 
     def drive(self, recording: Recording) -> None:

@@ -1,4 +1,4 @@
-"""`hc friction record` and `hc friction check`, from the running robot to a file or a verdict."""
+"""`hc friction record` and `hc friction check`: record a friction map, or check one."""
 
 import os
 import sys
@@ -93,7 +93,7 @@ def check(
     yes: bool,
     timeout: float,
 ) -> int:
-    """Measure again what `file` says. Returns the exit code. Raises RobotError."""
+    """Measure the maps of `file` again. Returns the exit code. Raises RobotError."""
     content = load_friction_maps(file)
     settings = settings_of(content.method)
     unknown = [joint for joint in joints if joint not in content.maps]

@@ -1,4 +1,4 @@
-"""Move joints of a running robot by recordings: what has to be true before, while and after."""
+"""Move joints of a running robot by recordings, with the conditions before, during and after."""
 
 import math
 import sys
@@ -43,7 +43,7 @@ BREAKAWAY_PACE: Final = 0.02  # [rad/s] that a breakaway recording gets along, a
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How to record; None: the default."""
+    """The settings of a recording; None: the default."""
 
     method: RecordingMethod
     max_effort: float | None = None  # [Nm]
@@ -115,11 +115,11 @@ def record_joints(
 ) -> dict[str, list[FrictionSample]]:
     """Record `tasks` one after another; return the samples by joint. The robot ends in DAMPING.
 
-    `agree` is asked once before anything moves, when the robot has taken the first controller.
-    `show` takes joint and recording now and then.
+    `agree` is called once before anything moves, when the robot has loaded the first controller.
+    `show` is called with joint and recording now and then.
 
-    Raises RefusedError if the robot refuses, something else takes over or nobody agrees,
-    RecordingError, NoAnswerError; KeyboardInterrupt for a signal. Nothing is driven then.
+    Raises RefusedError if the robot refuses, another mode comes into force or `agree` is false,
+    RecordingError, NoAnswerError; KeyboardInterrupt for a signal. No joint is driven then.
     """
     _load(robot.client, tasks[0], settings)
     try:
@@ -165,7 +165,7 @@ def _drive(
     joint = DrivenJoint(client.node, task.joint)
     try:
         if not client.wait(lambda: joint.is_heard or signals.count, client.timeout):
-            raise NoAnswerError(f"{CONTROLLER} does not listen within {client.timeout:g} s")
+            raise NoAnswerError(f"{CONTROLLER}: no subscription within {client.timeout:g} s")
         if not client.wait(lambda: joint.knows_gravity, GRAVITY_WAIT):
             sys.stderr.write("hc: this robot has no model of gravity: none is subtracted\n")
         if signals.count:

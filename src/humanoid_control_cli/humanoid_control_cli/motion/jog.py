@@ -1,4 +1,4 @@
-"""A joint that moves while a key is held."""
+"""Move a joint while a key is held."""
 
 import time
 from typing import Final
@@ -8,8 +8,8 @@ from humanoid_control_cli.motion.trajectory_client import JoggedJoint
 from humanoid_control_cli.terminal_keys import Keys
 
 PERIOD: Final = 0.05  # [s] between two messages: four in the time after which a jog ends
-# A terminal does not say that a key is released. It repeats a held one, after a first pause of 0.25
-# to 0.66 s, at 25 Hz or more.
+# A terminal does not report a released key. It repeats a held one, after a first pause of 0.25 to
+# 0.66 s, at 25 Hz or more.
 FIRST: Final = 0.5  # [s] for which a key counts as held after it is pressed
 REPEATED: Final = 0.15  # [s] after each repetition
 SIGNS: Final = {"up": 1.0, "down": -1.0}
@@ -17,7 +17,7 @@ END: Final = "q"
 
 
 class HeldKey:
-    """Tells from the keys of a terminal which one is held. Times are monotonic [s]."""
+    """Detects which key of a terminal is held. Times are monotonic [s]."""
 
     def __init__(self) -> None:
         self._key = ""

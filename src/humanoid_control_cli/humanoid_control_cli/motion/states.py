@@ -1,4 +1,4 @@
-"""The states of the trajectory controllers: where they are, and what they say in words."""
+"""The states of the trajectory controllers: their topics, and their texts."""
 
 from typing import Final
 

@@ -28,7 +28,7 @@ class TrajectoryClient:
     def __init__(self, client: Client) -> None:
         self._client = client
         self._states: dict[str, TrajectoryState] = {}  # by controller
-        self._asked: set[str] = set()  # controllers that this client has asked for a motion
+        self._asked: set[str] = set()  # controllers of which this client has requested a motion
         self._goals: dict[str, int] = {}  # of this client, by controller
         self._find()
 
@@ -99,7 +99,7 @@ class TrajectoryClient:
         return JoggedJoint(self._client, name, joint, self._states.__getitem__)
 
     def stop(self) -> str:
-        """Stop what this client has asked for along its path; return so in words."""
+        """Stop the motions of this client along their paths; return a message."""
         for name in sorted(self._asked):
             self._client.trigger(f"{name}/stop")
         return "stopped"
@@ -107,7 +107,7 @@ class TrajectoryClient:
     # Inside.
 
     def _refused(self, reason: str) -> NoReturn:
-        """Stop what has begun, not what others have asked for. Raises RefusedError."""
+        """Stop the motions of this client, not those of others. Raises RefusedError."""
         for name in self._goals:
             self._client.trigger(f"{name}/stop")
         raise RefusedError(reason)

@@ -22,7 +22,7 @@ def new_controller(
 ) -> None:
     """Write a package with a controller that works, to be changed.
 
-    It holds the pose found at activation. Its README says how to build and run it.
+    It holds the pose found at activation. Its README has the commands to build and run it.
     """
     from humanoid_bringup.robot_package import find_robot
     from humanoid_control_cli.new_controller.package_files import package_files

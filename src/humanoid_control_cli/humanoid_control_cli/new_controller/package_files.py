@@ -1,4 +1,4 @@
-"""The files of a new package with a controller: a working one, to be changed."""
+"""The files of a new package with a working controller, to be changed."""
 
 from collections.abc import Mapping
 from importlib.resources import files
@@ -10,7 +10,7 @@ import yaml
 from humanoid_control_cli.package_name import EXPECTED, PACKAGE_NAME
 from humanoid_control_common.errors import ConfigError
 
-# Files of the template and their places in the package; `hold` stands for the name.
+# Files of the template and their places in the package; `hold` is replaced by the name.
 _PLACES: Final = {
     "hold.py": "hold_controller/hold.py",
     "init.py": "hold_controller/__init__.py",
@@ -31,7 +31,7 @@ def package_files(name: str, controllers: Mapping[str, object]) -> dict[Path, st
     """Return the contents by path, relative to the package `name`.
 
     `controllers` are those of the robot (its parameters file): the package has a copy in which the
-    new controller stands in for STANDBY's.
+    new controller replaces that of STANDBY.
 
     Raises ConfigError for a name that is no ROS package or does not end in `_controller`.
     """

@@ -24,7 +24,8 @@ def new_robot(
 ) -> None:
     """Write a package that brings up a robot from CAD, in MuJoCo and as a mock.
 
-    It has copies of the description and its meshes. Its README says how to build and run it.
+    It has copies of the description and its meshes. Its README has the commands to build and run
+    it.
     """
     from humanoid_bringup.given_description import find_description
     from humanoid_control_cli.new_robot.package_files import package_files

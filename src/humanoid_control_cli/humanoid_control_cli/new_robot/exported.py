@@ -1,4 +1,4 @@
-"""An exported description: what a bring-up needs to know of it, and copies of its meshes."""
+"""An exported description: its facts for a bring-up, and copies of its meshes."""
 
 import copy
 import re
@@ -44,7 +44,7 @@ class Export:
 def read_export(description: Path, name: str, folder: str) -> Export:
     """Return the description as that of the robot `name`, whose meshes are in `folder`, a URI.
 
-    Raises ConfigError, naming the file, and link or joint, for one that can't be brought up.
+    Raises ConfigError, naming file, link or joint, for a description that can't be brought up.
     """
     expanded = robot_description.expand(description, {})
     urdf = with_absolute_meshes(expanded, description)

@@ -12,7 +12,7 @@ from humanoid_control_cli.package_name import EXPECTED, PACKAGE_NAME
 from humanoid_control_common.errors import ConfigError
 
 _ENDING: Final = "_bringup"
-# Files of the template and their places in the package; MINE stands for the robot's name.
+# Files of the template and their places in the package; MINE is replaced by the robot's name.
 _PLACES: Final = {
     "package.xml": "package.xml",
     "setup.py": "setup.py",
@@ -84,7 +84,7 @@ def package_files(name: str, description: Path) -> NewPackage:
 
 
 def _words(name: str, export: Export) -> dict[str, str]:
-    """Return what stands for the words of the template."""
+    """Return the replacements for the words of the template."""
     limits = export.limits
     calls, poses = [], []
     for i, joint in enumerate(export.joints):

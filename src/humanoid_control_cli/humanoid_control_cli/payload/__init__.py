@@ -1,1 +1,1 @@
-"""`hc payload`: what the links of a running robot carry."""
+"""`hc payload`: the payloads of the links of a running robot."""

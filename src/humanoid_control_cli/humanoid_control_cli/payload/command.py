@@ -55,10 +55,10 @@ def identify(
     apply: Annotated[bool, typer.Option("--apply", help="Set what was found.")] = False,
     timeout: Timeout = 5.0,
 ) -> None:
-    """Find mass and centre of mass of what a hand carries, from the torques at two poses or more.
+    """Find mass and centre of mass of a hand's payload, from the torques at two poses or more.
 
     The joints must be stiff and at rest. Between two poses move the arm, then press Enter. The
-    centre of mass is looked for along the hand. Exit code 1: refused, or the poses tell too little.
+    centre of mass is searched along the hand. Exit code 1: refused, or the poses are too similar.
     """
     from humanoid_control_cli.client import Client
     from humanoid_control_cli.payload.gravity_client import GravityClient

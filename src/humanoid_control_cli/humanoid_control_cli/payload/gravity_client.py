@@ -1,4 +1,4 @@
-"""The compensation of gravity of a running robot: payloads, and what holds the joints."""
+"""The gravity compensation of a running robot: payloads, and the holding torques."""
 
 import time
 from typing import Final

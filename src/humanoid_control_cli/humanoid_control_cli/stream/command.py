@@ -8,7 +8,7 @@ import typer
 from humanoid_control_cli.errors import RefusedError
 
 app = typer.Typer(
-    help="Look at the joint stream of a robot that runs with --joint-stream.",
+    help="Measure the joint stream of a robot that runs with --joint-stream.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -16,7 +16,7 @@ app = typer.Typer(
 
 @app.callback()
 def stream() -> None:
-    """Look at the joint stream of a robot that runs with --joint-stream."""
+    """Measure the joint stream of a robot that runs with --joint-stream."""
 
 
 @app.command()

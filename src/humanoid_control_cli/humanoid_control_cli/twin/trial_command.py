@@ -12,7 +12,7 @@ from humanoid_control_cli.up.viewer_address import Host, Port, TokenFile
 
 
 class StopAt(StrEnum):
-    """Where the picture stands still."""
+    """The event at which the replay stops."""
 
     FAULT = "fault"
     FALL = "fall"
