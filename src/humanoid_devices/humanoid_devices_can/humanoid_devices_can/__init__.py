@@ -1,1 +1,1 @@
-"""MIT motors on a CAN bus: what all families share."""
+"""MIT motors on a CAN bus: the common part of all families."""

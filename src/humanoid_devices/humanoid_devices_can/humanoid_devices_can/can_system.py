@@ -106,7 +106,7 @@ class CanSystem(HardwareComponent):
     def _check_positions(self) -> None:
         """Raise ConfigError for a joint whose range the wire can't carry.
 
-        The measured position would stay at the rail while the joint moves.
+        The measured position would saturate while the joint moves.
         """
         settings, most = self._settings, self._family.position_limit
         calibration, limits = settings.calibration, settings.limits

@@ -48,7 +48,7 @@ NOT_REPORTED: Final = "not reported"
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What the component adds to the session's state; arrays have one entry per motor."""
+    """Values of the component besides the session's state; arrays have one entry per motor."""
 
     monitor: MotorMonitor
     saturations: NDArray[np.int64]  # commands that did not fit the wire

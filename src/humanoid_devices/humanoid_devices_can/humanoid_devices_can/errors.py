@@ -14,7 +14,7 @@ from humanoid_devices_can.reason_codes import (
 
 
 class WireError(RobotError):
-    """A frame does not have the expected layout; the message says what was found where."""
+    """A frame does not have the expected layout; the message names place and found value."""
 
 
 class CanError(HardwareError):
@@ -28,7 +28,7 @@ class CanError(HardwareError):
 
 
 class CanBusError(CanError):
-    """The bus as a whole can't be used; the message says what to do."""
+    """The bus as a whole can't be used; the message has a remedy."""
 
     code = INTERFACE_UNUSABLE
 
@@ -38,7 +38,7 @@ class InterfaceError(CanBusError):
 
 
 class AdapterLostError(CanBusError):
-    """The interface has gone: unplugged, or taken down."""
+    """The interface was lost: unplugged, or taken down."""
 
     code = ADAPTER_GONE
 
@@ -56,4 +56,4 @@ class QueueFullError(CanBusError):
 
 
 class MotorError(CanError):
-    """Motors don't answer or don't obey; the message names the joints."""
+    """Motors don't answer or refuse a request; the message names the joints."""

@@ -1,4 +1,4 @@
-"""What a component on a CAN bus needs of the computer that it runs on."""
+"""The parts of the computer that a component on a CAN bus needs."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -62,7 +62,7 @@ class MotorMonitor:
         return bool(health.lost) or health.was_off or all(silent)
 
     def update(self, session: Session, now: float, saturated: Iterable[int]) -> None:
-        """Judge `session` at `now` [s]; `saturated`: motors whose command did not fit the wire."""
+        """Check `session` at `now` [s]; `saturated`: motors whose command did not fit the wire."""
         problems = (*self.bus_problems(session, now),)
         if not session.health.lost:
             for i in range(len(self._settings.motors)):

@@ -1,4 +1,4 @@
-"""What the workers, the loop's calls and the monitor do together, on a scripted bus."""
+"""Workers, the loop's calls and the monitor work together, on a scripted bus."""
 
 from __future__ import annotations
 

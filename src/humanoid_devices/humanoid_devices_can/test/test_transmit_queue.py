@@ -1,4 +1,4 @@
-"""What waits to be sent is bounded: the newest of each kind, orders first."""
+"""The transmit queue is bounded: it has the newest frame of each kind, orders first."""
 
 from __future__ import annotations
 

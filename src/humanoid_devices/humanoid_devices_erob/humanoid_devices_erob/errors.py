@@ -13,7 +13,7 @@ class RingError(HardwareError):
 
 
 class InterfaceError(RingError):
-    """This process can't use the network interface: the message says what to do."""
+    """This process can't use the network interface; the message has a remedy."""
 
 
 class TurnsError(RingError):

@@ -89,7 +89,7 @@ SLAVE_NOT_CONFIGURED: Final = CODES.add(
 SLAVE_LEFT_OP: Final = CODES.add(
     "SLAVE_LEFT_OP",
     "The slave left OP (usually for SAFEOP) and takes no targets any more.",
-    "The AL status code tells why (`hc decode --as al CODE`); `hc clear-fault` leads it back.",
+    "The AL status code has the reason (`hc decode --as al CODE`); `hc clear-fault` leads it back.",
 )
 AL_WATCHDOG: Final = CODES.add(
     "AL_WATCHDOG",
@@ -127,7 +127,7 @@ SDO_TIMED_OUT: Final = CODES.add(
 GATE_CLOSED: Final = CODES.add(
     "GATE_CLOSED",
     "/prime/joint_states doesn't flow now, so nothing is written to the drives.",
-    "`hc status` shows why the loop stands still or the ring is down. It opens by itself.",
+    "`hc status` shows why the loop stands still or the ring is down. The gate opens by itself.",
 )
 
 # By AL status code (ETG.1000.6).

@@ -43,7 +43,7 @@ SHORTEST_WATCHDOG: Final = 2.5  # periods of the loop: one frame may be lost, an
 # An eRob takes SYNC0 periods that are multiples of this [ns] only (ZeroErr's manual, 4.5.2, as a
 # public host project quotes it).
 SYNC0_STEP: Final = 500_000
-LONGEST_ACTIVATION: Final = 120.0  # [s] for a step: the documents know tens of seconds for all
+LONGEST_ACTIVATION: Final = 120.0  # [s] for a step: the documents mention tens of seconds for all
 # Of the loop [Hz]. A slower loop needs a longer watchdog: a drive would move on too long; SYNC0 is
 # documented up to 1 kHz.
 SLOWEST: Final = 20.0

@@ -64,7 +64,7 @@ def test_an_entry_of_the_history_carries_the_manufacturers_half() -> None:
         (0x0637, "statusword 1591 (0x0637): operation enabled; the target position is ignored"),
         (0x1637 | 0x0880, "statusword 7863 (0x1EB7): operation enabled; the drive warns; "
          "an internal limit is active"),
-        (0x0050, "statusword 80 (0x0050): switch on disabled; the drive doesn't listen to the "
+        (0x0050, "statusword 80 (0x0050): switch on disabled; the drive doesn't accept the "
          "controlword"),
     ],
 )  # fmt: skip

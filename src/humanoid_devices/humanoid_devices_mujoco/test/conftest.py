@@ -70,7 +70,7 @@ class OneJoint:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """What a simulation measured after each tick; arrays of shape (ticks, n_joints)."""
+    """The measurements of a simulation after each tick; arrays of shape (ticks, n_joints)."""
 
     time: FloatArray  # [s] since the start of the record, shape (ticks,)
     position: FloatArray  # [rad]

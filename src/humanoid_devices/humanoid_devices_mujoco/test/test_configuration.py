@@ -1,4 +1,4 @@
-"""What the description gives the simulation, and which mistakes in it are refused."""
+"""The values that a description gives the simulation, and its errors that are refused."""
 
 from __future__ import annotations
 

@@ -114,10 +114,10 @@ class SitoFamily:
         return ()
 
     def enabling(self, motor: int) -> Exchange:
-        """See MotorFamily: with zero gains and current, whatever the motor remembers.
+        """See MotorFamily: with zero gains and current, whatever values the motor has.
 
-        The gains are sent again afterwards: a motor might accept them only once it is enabled. The
-        position that it holds then is where it is enabled.
+        The gains are sent again afterwards: a motor might accept them only once it is enabled. It
+        then holds the position at which it was enabled.
         """
         device = self._ids[motor]
         limp = (identifier(device, MessageType.GAINS), Gains(0.0, 0.0).encode())

@@ -1,9 +1,9 @@
 """Physical constants of Sito motors, kept only here.
 
-History: the gains of the firmware have no documented unit. The first calibration took one unit of
-Kp for 500 Nm/rad and one of Kd for 0.5 Nm s/rad; measured at the joint, the wrists then ran 1.38
-times too stiff and 2.25 times over-damped. The divisors below are the measured ones (TA40-50);
-confirm them with a torque measurement where precision matters.
+The unit of the firmware's gains is not documented. The divisors below were measured at the joint
+(TA40-50); confirm them with a torque measurement where precision matters. An earlier calibration
+assumed 500 Nm/rad for one unit of Kp and 0.5 Nm s/rad for one of Kd: the wrists were 1.38 times too
+stiff and 2.25 times over-damped.
 """
 
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Whatever happens to bus and motors, in whatever order: what must hold at the end."""
+"""After any sequence of events on the bus, the conditions at the end hold."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How soon the component reacts, exactly: bus, motors and component on one stepped clock.
+"""Exact reaction times of the component: bus, motors and component on one stepped clock.
 
 The times are the documents' (docs/can.md), written here again.
 """

@@ -1,4 +1,4 @@
-"""A CAN bus through python-can: whole frames, and errors that say what to do."""
+"""A CAN bus through python-can: whole frames, and errors with remedies."""
 
 from __future__ import annotations
 
@@ -201,7 +201,7 @@ class PythonCanBus(Bus):
     """A bus of python-can. See Bus."""
 
     def __init__(self, settings: BusSettings) -> None:
-        """Open the bus. Raises InterfaceError that says what is missing."""
+        """Open the bus. Raises InterfaceError that names what is missing."""
         self._settings = settings
         try:
             self._bus = _open(settings)
@@ -322,7 +322,7 @@ def foreign_frame(identifier: int, *, extended: bool, data: bool, settings: BusS
 
 
 def _of_line(line: bytes | ValueError, bus: SlcanBus, settings: BusSettings) -> Received | None:
-    """Return the content of a line of a serial adapter; None if it is no frame at all."""
+    """Return the content of a line of a serial adapter; None if the line is no frame."""
     if isinstance(line, ValueError):
         return _no_frame(line)
     letter, at = (b"T", 9) if settings.extended else (b"t", 4)

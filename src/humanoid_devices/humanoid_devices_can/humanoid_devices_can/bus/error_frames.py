@@ -35,7 +35,7 @@ _ACTIVE: Final = 0x40
 
 
 def controller_state(event: BusEvent, data: bytes) -> ControllerState | None:
-    """Return the controller's state in an error frame; None if the frame does not tell it."""
+    """Return the controller's state in an error frame; None if the frame does not contain it."""
     if event & BusEvent.BUS_OFF:
         return ControllerState.OFF
     if event & BusEvent.RESTARTED:

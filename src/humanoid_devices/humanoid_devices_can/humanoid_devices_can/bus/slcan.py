@@ -111,7 +111,7 @@ class SlcanBus(slcanBus):  # type: ignore[misc]
         """Return how many frames may be sent now. Asks for the status flags now and then."""
         if self._unsent:
             self._push()
-        # An adapter that doesn't know the request would answer as if it refused a frame.
+        # An adapter that doesn't support the request would answer as if it refused a frame.
         again = self._answered and LINUX.clock() - self._flags_requested > ASK_FLAGS
         if again and not self._unsent:
             self._ask()
@@ -145,7 +145,7 @@ class SlcanBus(slcanBus):  # type: ignore[misc]
             raise CanOperationError(f"cannot write: {error}", code) from error
 
     def take_lines(self, timeout: float) -> list[bytes | ValueError]:
-        """Return what has arrived, lines of frames and what is none; empty after `timeout` [s].
+        """Return the lines that have arrived, frames and others; empty after `timeout` [s].
 
         Raises CanOperationError.
         """
@@ -155,7 +155,7 @@ class SlcanBus(slcanBus):  # type: ignore[misc]
         return found
 
     def message(self, line: bytes) -> Message | None:
-        """Return the frame of a line; None if it is none. Raises ValueError, IndexError."""
+        """Return the frame of a line; None for another line. Raises ValueError, IndexError."""
         self._queue.put_nowait(line.decode("ascii"))
         return self._recv_internal(0.0)[0]
 

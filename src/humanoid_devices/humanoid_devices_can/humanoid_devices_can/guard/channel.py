@@ -1,4 +1,4 @@
-"""What passes between control process and guard: the job, then values in common memory."""
+"""The data between control process and guard: the job, then values in common memory."""
 
 from __future__ import annotations
 

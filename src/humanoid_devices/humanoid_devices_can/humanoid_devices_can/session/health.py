@@ -51,7 +51,7 @@ class DuplicateIdCheck:
         return self._excess[motor] - self._rate * (now - self._last[motor])
 
 
-INVALID_HOLD: Final = 1.0  # [s] the text of one invalid frame stands for those that follow it
+INVALID_HOLD: Final = 1.0  # [s] for which the text of one invalid frame is kept
 REFUSAL_GAP: Final = 0.3  # [s] without a refusal end a series of refusals
 _WRONG_BITS: Final = BusEvent.PROTOCOL | BusEvent.BUS_ERROR
 

@@ -76,7 +76,7 @@ class TransmitQueue:
         self.filled = threading.Event()  # set when a frame is added
         self._places: dict[int, list[Item]] = {}  # by motor, in sending order
         self._orders: deque[Item] = deque()
-        # The frames taken last and the batches they were taken from; None: forgotten since.
+        # The frames taken last and the batches they were taken from; None: cleared since.
         self._sending: list[tuple[Item, list[Item]] | None] = []
 
     def put(self, items: Iterable[Item], *, rouses: bool = True) -> None:

@@ -253,7 +253,7 @@ def wait_for_preop(
 ) -> None:
     """Lead all slaves to PREOP, where their mailboxes work, within `timeout` [s].
 
-    Raises HungError naming drives whose firmware hangs, else BringUpError.
+    Raises HungError naming drives whose firmware hangs, otherwise BringUpError.
     """
     warn_at = machine.clock() + USUAL_PREOP_TIME
 

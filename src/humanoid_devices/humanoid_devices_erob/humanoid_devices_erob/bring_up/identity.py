@@ -48,7 +48,7 @@ def check_serial_numbers(
 ) -> None:
     """Compare serial numbers, in ring order, where one is expected (None: any).
 
-    Raises IdentityError that names for each differing slave whose drive it is.
+    Raises IdentityError that names each differing slave, and the joint to which its drive belongs.
     """
     owner = {serial: joint_at[i] for i, serial in enumerate(expected) if serial is not None}
     differing = [

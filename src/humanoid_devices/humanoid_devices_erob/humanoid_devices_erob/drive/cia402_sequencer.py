@@ -35,7 +35,7 @@ def operation_enabled(statusword: NDArray[np.uint16]) -> Mask:
 
 
 class Cia402Sequencer:
-    """Controlwords of n drives. A drive that is not wanted is led to a state without torque."""
+    """Controlwords of n drives. A drive that shall not operate is led to a state without torque."""
 
     def __init__(self, count: int) -> None:
         self.wanted: Mask = np.zeros(count, dtype=bool)  # drives that are to be enabled

@@ -46,7 +46,7 @@ ERROR_CODES: Final[Mapping[int, ErrorCode]] = MappingProxyType(
         ),
         0x730F: ErrorCode(
             "battery of the multi-turn encoder is low",
-            "without its battery the encoder forgets whole turns while the power is off (taken "
+            "without its battery the encoder loses whole turns while the power is off (taken "
             "from a public host project; confirm on hardware)",
             "a fault reset does not clear it: change the drive's battery, switch its power off and "
             "on, start again and check the calibration before the first stiff mode",
@@ -115,7 +115,7 @@ def statusword_remarks(word: int, *, error_known: bool = False) -> list[str]:
         (failed, "on Prime nearly always clocks or communication: 0x603F says which error"),
         (bool(word & StatusBit.WARNING), "the drive warns"),
         (bool(word & StatusBit.INTERNAL_LIMIT), "an internal limit is active"),
-        (not word & StatusBit.REMOTE, "the drive doesn't listen to the controlword"),
+        (not word & StatusBit.REMOTE, "the drive doesn't accept the controlword"),
         (
             state is DriveState.OPERATION_ENABLED and not word & StatusBit.FOLLOWS_COMMAND,
             "the target position is ignored",

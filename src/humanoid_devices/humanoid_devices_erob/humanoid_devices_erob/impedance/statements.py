@@ -1,4 +1,4 @@
-"""Selection of the messages on /control_mode that the impedance manager obeys."""
+"""Selection of the messages on /control_mode that the impedance manager accepts."""
 
 import logging
 from typing import Any, Final

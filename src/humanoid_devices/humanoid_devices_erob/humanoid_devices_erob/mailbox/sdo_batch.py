@@ -51,8 +51,8 @@ class SdoBatches:
             written, `batch.write` is false. `valid_until` is checked here.
         patience: [s] for the next object, PROMPT or PATIENT.
         ended: called as `ended(target, outcome)` in the I/O thread when a transfer has ended, a
-            write if `target` has data. Batches overlap: what a slow one has read is old when its
-            future is done.
+            write if `target` has data. Batches overlap: the values that a slow batch has read are
+            old when its future is done.
     """
 
     def __init__(

@@ -14,7 +14,7 @@ _IFF_UP: Final = 0x1  # <linux/if.h>
 
 
 def check_rights() -> None:
-    """Check the rights. Raises InterfaceError that says how to grant missing ones."""
+    """Check the rights. Raises InterfaceError with the command that grants missing ones."""
     try:
         require("EtherCAT", RAW_ETHERNET)
     except MissingRightsError as error:
@@ -64,14 +64,14 @@ _REQUEST: Final = struct.Struct("16sh22x")  # ifreq: name and flags
 
 
 class PromiscuousMode:
-    """Remembers an interface's promiscuous mode. Raises OSError if there is no interface."""
+    """Saves an interface's promiscuous mode. Raises OSError if there is no interface."""
 
     def __init__(self, interface: str) -> None:
         self._interface = interface
         self._found = self._flags() & _PROMISCUOUS
 
     def restore(self) -> None:
-        """Restore the mode; an interface that has gone is only logged."""
+        """Restore the mode; an interface that no longer exists is only logged."""
         try:
             flags = self._flags()
             if flags & _PROMISCUOUS != self._found:

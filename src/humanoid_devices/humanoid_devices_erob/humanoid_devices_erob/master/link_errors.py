@@ -14,7 +14,7 @@ COUNTERS: Final = 0x0300, 20  # register and length
 PERIOD: Final = 1.0  # [s] from one slave to the next
 RECENT: Final = 60.0  # [s] for which a risen count is reported
 _PORTS: Final = 4
-_FORWARDED: Final = 8  # offsets in the counters; damaged frames stand at 2 * port
+_FORWARDED: Final = 8  # offsets in the counters; damaged frames are at 2 * port
 _LOST_LINK: Final = 16
 
 

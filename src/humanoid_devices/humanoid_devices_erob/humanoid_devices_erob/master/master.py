@@ -66,7 +66,7 @@ class EthercatMaster:
         self.all_in_op = False  # by the AL states read along with the latest exchange
 
     def open(self, interface: str) -> None:
-        """Claim the network interface. Raises InterfaceError that says what to do."""
+        """Claim the network interface. Raises InterfaceError with a remedy."""
         check_rights()
         check_interface(interface)
         self._held.enter_context(claim_interface(interface))

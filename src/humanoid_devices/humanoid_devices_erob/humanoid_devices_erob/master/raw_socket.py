@@ -186,7 +186,7 @@ class RawDatagrams:
         return self._answer(frame.answer, patience)
 
     def _answer(self, wanted: Callable[[bytes], Answer | None], patience: float) -> Answer | None:
-        """Return what `wanted` makes of the first frame that it wants; others are discarded."""
+        """Return the result of `wanted` for the first frame it accepts; discard others."""
         end = self._machine.clock() + patience
         while (left := end - self._machine.clock()) > 0.0 and self._socket.wait(left):
             frame = self._socket.receive()

@@ -41,7 +41,7 @@ class Ring:
         self.machine = machine
         self.wake = threading.Event()  # a batch was submitted
         self.enabled: Mask = np.zeros(count, dtype=bool)  # in operation; replaced as a whole
-        self.watched: Mask = np.ones(count, dtype=bool)  # drives whose watchdog sees the outputs
+        self.watched: Mask = np.ones(count, dtype=bool)  # drives whose watchdog monitors outputs
         self.gate_bytes = [WIDEST] * count  # of 0x2383 in each drive
         self.lost = 0  # exchanges since the last that reached every slave
         self.lost_in_all = 0  # exchanges that didn't reach every slave, at the present rate

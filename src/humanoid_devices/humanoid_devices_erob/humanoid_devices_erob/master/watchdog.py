@@ -1,4 +1,4 @@
-"""The slaves' process data watchdog, which ends operation when this computer falls silent.
+"""The slaves' process data watchdog, which ends operation when this computer sends no frames.
 
 Registers and units: ETG.1000.4. The values survive the process that has written them, until the
 slave loses power.

@@ -101,7 +101,7 @@ class DriveMonitor:
         self.report = SafetyReport(self._name, SafetyLevel.FAULT, flags, found.text, found.codes)
 
     def codes_of(self, slave: int, ring: Ring) -> tuple[str, ...]:
-        """Return the reason codes of what a drive's statusword and error say; () if it is well."""
+        """Return the reason codes of a drive's statusword and error; () without a problem."""
         word = int(ring.image.statusword[slave])
         return tuple(code.name for code in codes_of_drive(word, self.errors_of(slave)))
 

@@ -44,7 +44,7 @@ class ImpedanceStatement:
     status_message: str = ""
 
 
-MANAGER_SILENCE: Final = 0.3  # [s] without a statement (usual: 10 Hz): the manager is gone
+MANAGER_SILENCE: Final = 0.3  # [s] without a statement (usual: 10 Hz): the manager has ended
 WRITING_TIME: Final = 1.0  # [s] a manager may take to write after a switch (usual: < 0.3)
 UNKNOWN: Final = -1  # of a register that has not been read since the drive was set up
 
@@ -76,7 +76,7 @@ class ImpedanceWatch:
         self._begun = clock()  # [s] of the mode and number in force
         self._latest_statement = self._begun  # [s], or `_begun`
         # Inputs of the latest judgement, its statement (kept, so that its id stays unique) and its
-        # result, replaced as a whole: more than one thread asks.
+        # result, replaced as a whole: several threads read it.
         self._judgement: tuple[tuple[object, ...], ImpedanceStatement | None, bool] = (
             (), None, False
         )  # fmt: skip
@@ -111,14 +111,14 @@ class ImpedanceWatch:
             self._refresh(joint)
 
     def slave_lost(self, slave: int) -> None:
-        """Forget the registers of a slave that may have been without power."""
+        """Mark the registers of a slave unknown that may have been without power."""
         joint = self._joint_of[slave]
         if (self._registers[:, joint] != UNKNOWN).any():
             self.drives[joint].forget()
             self._refresh(joint)
 
     def take(self, target: SdoObject, outcome: SdoOutcome) -> None:
-        """Learn from a transfer that has ended, a write if `target` has data.
+        """Take over the result of a transfer that has ended, a write if `target` has data.
 
         A register that was written is UNKNOWN until it is read back.
         """
@@ -159,8 +159,8 @@ class ImpedanceWatch:
     def unconfirmed(self) -> NDArray[np.bool_]:
         """Return the joints (n,) whose gains are not known to be those of mode and number in force.
 
-        A drive that loses its gains, or is not known to have them, doesn't affect the others: where
-        both sides still tell the registers that have been confirmed, they act.
+        A drive that loses its gains, or whose gains are unknown, doesn't affect the others: the
+        gains of a drive act where component and manager still report its confirmed registers.
         """
         in_force = int(self.mode), self.number
         granted_for, granted, changes = self._granted

@@ -4,8 +4,8 @@
     -> drives whose gate is not: PREOP -> gate closed and read back -> INIT -> closed
 
 Closing the gate of an enabled drive would give a sagged arm its stiff factory gains at once. A
-drive that has left OP gets no mail before its clock is off: its gate is closed in PREOP. Dead
-drives do not keep the others from any step.
+drive that has left OP gets no mail before its clock is off: its gate is closed in PREOP. Drives
+that do not answer do not keep the others from any step.
 """
 
 from collections.abc import Sequence

@@ -292,7 +292,7 @@ def _sized(payload: bytes) -> tuple[int, int, int, bytes, bool]:
     _, command, index, subindex, size = SIZED.unpack_from(payload)
     data = bytes(payload[SIZED.size :])
     if not command & SIZE_SHOWN:
-        raise WireError(f"0x{index:04X}:{subindex:02X}: a normal transfer must tell its size")
+        raise WireError(f"0x{index:04X}:{subindex:02X}: a normal transfer must contain its size")
     if len(data) > size:
         raise WireError(f"0x{index:04X}:{subindex:02X}: {len(data)} bytes, but its size is {size}")
     return index, subindex, size, data, bool(command & COMPLETE)

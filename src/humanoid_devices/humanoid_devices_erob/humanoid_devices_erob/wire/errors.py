@@ -4,4 +4,4 @@ from humanoid_control_common.errors import RobotError
 
 
 class WireError(RobotError):
-    """Bytes do not have the expected layout; the message says what was found where."""
+    """Bytes do not have the expected layout; the message names place and found value."""

@@ -59,7 +59,7 @@ class Killed(BaseException):
 
 @dataclass
 class Tally:
-    """What was done, and what was seen on the wire."""
+    """Counts of actions, and of events on the wire."""
 
     trials: int = 0
     started: int = 0  # trials in which all drives came into operation

@@ -20,7 +20,7 @@ STUCK = {"brake": "yes", "brake_release": 3600.0}  # [s]
 
 
 class Look:
-    """How fast joints have been at most, at every frame."""
+    """The largest speed of the joints at every frame."""
 
     def __init__(self, bench) -> None:
         self.bench, self.fastest = bench, np.zeros(bench.count)

@@ -1,4 +1,4 @@
-"""What the clocks' registers say is read as the specification lays it out."""
+"""The registers of the clocks are read by the layout of the specification."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is wrong with the ring is reported while it is, with the joint's name and what it means."""
+"""Problems of the ring are reported while they last, with the joint's name and their meaning."""
 
 from __future__ import annotations
 
