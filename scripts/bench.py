@@ -1,6 +1,6 @@
-"""Run every benchmark one after another, keep its JSON in build/benchmarks/ and show its table.
+"""Run every benchmark one after another, write its JSON to build/benchmarks/ and show its table.
 
-Arguments are handed to each of them. Run it in the workspace's environment (env.sh).
+Arguments are passed to each benchmark. Run it in the workspace's environment (env.sh).
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Generates the Python module of the joint stream's messages from their .proto file.
+"""Generate the Python module of the joint stream's messages from their .proto file.
 
     python scripts/generate_joint_stream.py
 
 `protoc` writes a check into its module that refuses any older library, such as the one of Ubuntu
-24.04. The messages use nothing that is younger than version 3.20, so the check is left out.
+24.04. The messages need no newer version than 3.20, so the check is removed.
 """
 
 import re

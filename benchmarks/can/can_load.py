@@ -1,4 +1,4 @@
-"""Measure two CAN buses with seven Robstrides each at 200 to 1000 Hz: load and processor time.
+"""Measure two CAN buses with seven Robstrides each at 200 to 500 Hz: load and processor time.
 
 Lite's control process in DAMPING, without black box and viewer, against the virtual Lite with
 bit-exact buses at 1 Mbit/s. A motor answers each command, so that a tick is 14 frames on each bus.

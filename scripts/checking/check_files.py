@@ -34,7 +34,7 @@ SCHEMAS = {  # of check-jsonschema, which brings them along
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A program and the files it is to look at, as patterns below the workspace."""
+    """A program and the files that it checks, as patterns below the workspace."""
 
     command: tuple[str, ...]
     patterns: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""Check that folders and modules stay small enough to be read: at most 15 modules, 400 lines.
+"""Check the sizes of folders and modules: at most 15 modules, 400 lines.
 
 Tests are not counted: modules in folders called `test`, and files called `test_….py`. Run it
 anywhere; `make lint` does.

@@ -1,7 +1,7 @@
-"""Check the types of what tests share: every conftest.py and every module beside the tests.
+"""Check the types of shared test code: every conftest.py and every module beside the tests.
 
-Each file goes by its path as a module name (`src.humanoid_twin.test.conftest`), as many have one
-name. The root's conftest.py and the fault campaign are among mypy's own files (pyproject.toml).
+The path of a file is its module name (`src.humanoid_twin.test.conftest`), because many files have
+the same name. mypy's own list (pyproject.toml) has the root's conftest.py and the fault campaign.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Pytest plug-in of the test runner: record the collected tests and their outcomes.
 
-A phase is a part of the run. Every test belongs to exactly one. Each process writes its records
-as lines of JSON, at once, so that nothing is lost when it dies: a worker of xdist writes the tests
-that it has collected, the process that it reports to the outcomes.
+A phase is a part of the run. Every test belongs to exactly one phase. Each process writes its
+records immediately, as lines of JSON, so that a crash loses none. A worker of xdist writes the
+tests that it has collected; the process that controls the workers writes the outcomes.
 """
 
 from __future__ import annotations

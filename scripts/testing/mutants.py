@@ -1,10 +1,10 @@
-"""Break the stack in the places listed in tests/mutants.toml; the tests named there must fail.
+"""Change the stack in the places listed in tests/mutants.toml; the tests named there must fail.
 
 Each mutant is one exact piece of source and its replacement. It is applied to a copy of
-the sources, where changed C is compiled; its tests have to pass without it, and fail with it. Red
-if a mutant survives, if its tests come to no end and its row doesn't say why they may, if a piece
-is not found exactly once, or if tests fail for another reason than a failed test. Words: parts of
-file names, only their mutants are tried.
+the sources, where changed C is compiled; its tests have to pass without it, and fail with it. The
+run fails if a mutant survives, if its tests do not end and its row has no reason for that, if a
+piece is not found exactly once, or if tests fail for another reason than a failed test. Arguments:
+parts of file names; only the mutants of these files are tried.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Mutant:
     found: str
     put: str
     tests: tuple[str, ...]
-    hangs: str = ""  # why its tests come to no end, which then counts as noticed
+    hangs: str = ""  # why its tests do not end, which then counts as a failure
 
     def __str__(self) -> str:
         return f"{self.file}: {_line(self.found)}  ->  {_line(self.put)}"
@@ -133,8 +133,8 @@ class Copy:
                 shutil.copytree(root / name, folder / name, symlinks=True, ignore=ignored)
             elif (root / name).exists():
                 shutil.copy(root / name, folder / name)
-        # Compiled once, not for every mutant. Told apart by contents: a mutant may come within the
-        # same second, and have the same size.
+        # Compiled once, not for every mutant. Distinguished by contents: a mutant may come within
+        # the same second, and have the same size.
         by_contents = py_compile.PycInvalidationMode.CHECKED_HASH
         compileall.compile_dir(str(folder), quiet=2, invalidation_mode=by_contents)
         packages = [str(file.parent) for file in sorted(folder.glob("src/**/setup.py"))]

@@ -1,9 +1,9 @@
 """Run every test: those in wall time first, the others beside them at idle priority.
 
-A test in wall time starts processes or must be on time: some run beside others of their kind, the
-rest alone. A failed one is tried once more, in a process of its own, since a hold-up of the machine
-for a tenth of a second makes drives fail. `verdict.py` decides what makes a run red; the exit code
-and the last line state it.
+A test in wall time starts processes or has timing demands. Tests that start processes run in
+parallel, tests with timing demands alone. A failed test of these kinds is repeated once, in a
+process of its own, because a hold-up of the machine for a tenth of a second makes drives fail.
+`verdict.py` decides whether the run fails; the exit code and the last line state the result.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ UNIT, INTEGRATION = "--unit", "--integration"  # only one of the two halves
 SLOWEST: Final = ("--durations", "15", "--durations-min", "5")
 # [s] a test beside the others may take: it has the processors' idle time only.
 BESIDE_TIMEOUT: Final = 1200
-LOOK: Final = 0.2  # [s] between two looks at what has been collected
+LOOK: Final = 0.2  # [s] between two checks of the collected tests
 TRIED_AGAIN: Final = 10  # at most; where more fail it is not the machine
 NOT_RUN: Final = Outcome("failed", "its second try ended before it did")
 

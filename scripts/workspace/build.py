@@ -100,7 +100,7 @@ def environment() -> dict[str, str]:
 
 
 def remove_stale_packages() -> None:
-    """Remove what was built of packages that are gone: their plug-ins would still be found."""
+    """Remove the built files of removed packages: their plug-ins would still be found."""
     names = packages()
     for marker in ROOT.glob("install/*/share/colcon-core/packages/*"):
         if marker.name not in names:
@@ -157,9 +157,9 @@ def build(names: Collection[str] = ()) -> int:
 
 
 def compile_modules() -> None:
-    """Compile the linked modules: the first start is as quick as all others.
+    """Compile the linked modules, so that the first start is as quick as all others.
 
-    So it is where Python is told to leave no byte code behind, as containers often do.
+    This also applies where Python is configured to write no byte code, as often in containers.
     """
     command = [sys.executable, "-m", "compileall", "-qq", "-x", "/(test|external)/", str(SOURCES)]
     subprocess.run(command, check=False)  # a bad module raises when it is imported

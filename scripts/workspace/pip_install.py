@@ -35,9 +35,9 @@ def works(venv: Path) -> bool:
 
 
 def drop_incomplete_packages(venv: Path) -> None:
-    """Make pip forget every package of which a file is missing, so that it installs it again.
+    """Remove pip's record of every package of which a file is missing: pip installs it again.
 
-    pip takes a package for installed as soon as it has metadata, and writes the list of files last.
+    For pip, a package is installed as soon as it has metadata; pip writes the list of files last.
     """
     site = site_packages(venv)
     for leftover in site.glob("~*"):  # what pip moved aside and did not come to delete

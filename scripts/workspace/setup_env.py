@@ -1,9 +1,9 @@
 """Fill .venv with the dependencies of the workspace; setup.sh picks the Python and runs this.
 
-Without ROS on the machine: the Jazzy wheels, made into a prefix that can be sourced. With a
-sourced ROS 2 (--native): only the packages beside it, in an environment that sees the system's.
-Each step is stamped with what it depends on, so that a broken run goes on where it stopped and a
-finished one costs nothing.
+Without ROS on the machine: the Jazzy wheels, made into a prefix that can be sourced. With a sourced
+ROS 2 (--native): only the packages beside it, in an environment that sees the system's. Each step
+writes a stamp with its dependencies, so that an interrupted run continues where it stopped and a
+repeated run does nothing.
 """
 
 from __future__ import annotations
@@ -147,7 +147,7 @@ def exclusive() -> Iterator[int]:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            print("setup: another `make setup` is at work here, waiting for it", flush=True)
+            print("setup: another `make setup` runs here, waiting for it", flush=True)
             fcntl.flock(lock, fcntl.LOCK_EX)
         yield lock
     finally:

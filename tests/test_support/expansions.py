@@ -19,7 +19,7 @@ PACKAGES: Final = "AMENT_PREFIX_PATH"  # which says where xacro finds a package
 
 @dataclass(frozen=True)
 class Expansion:
-    """What is used of the document that xacro returns."""
+    """The used part of the document that xacro returns."""
 
     text: str
     files: Mapping[Path, bytes]  # it was made of

@@ -1,4 +1,4 @@
-"""What the tests of the tooling share."""
+"""Fixtures of the tests of the tooling."""
 
 from __future__ import annotations
 

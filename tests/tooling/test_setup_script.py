@@ -160,7 +160,7 @@ def test_a_second_setup_waits_for_the_first(
         text=True,
     ) as second:
         assert second.stdout is not None
-        assert "another `make setup` is at work here" in second.stdout.readline()
+        assert "another `make setup` runs here" in second.stdout.readline()
         assert second.poll() is None
         os.close(lock)
         assert second.wait() == 1  # goes on, to find no compiler

@@ -1,4 +1,4 @@
-"""What the control process runs takes time, waits and threads from its Machine only."""
+"""The code of the control process takes time, waits and threads from its Machine only."""
 
 from __future__ import annotations
 

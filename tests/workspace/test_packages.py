@@ -1,4 +1,4 @@
-"""What every package of the workspace has in common."""
+"""The common properties of all packages of the workspace."""
 
 from __future__ import annotations
 
