@@ -19,6 +19,7 @@ _humanoid_env() {
   esac
   . "$_humanoid_root/.venv/setup.sh" || return 1
   . "$_humanoid_root/install/local_setup.$_humanoid_shell"
+  _humanoid_link_modules "$_humanoid_root/install"
 
   # The robot's topics stay on this machine unless the environment says otherwise.
   export ROS_AUTOMATIC_DISCOVERY_RANGE="${ROS_AUTOMATIC_DISCOVERY_RANGE:-LOCALHOST}"
@@ -26,6 +27,25 @@ _humanoid_env() {
   if [ -z "${HOME:-}" ] && [ -z "${ROS_LOG_DIR:-}" ]; then
     export ROS_LOG_DIR="$_humanoid_root/log/ros"
   fi
+}
+
+# Puts the folder of links (scripts/workspace/module_links.py) where the first folder is that it
+# replaces, and removes the others: Python looks every module up in each folder of PYTHONPATH.
+_humanoid_link_modules() {
+  [ -f "$1/python_folders.txt" ] || return 0
+  PYTHONPATH=$(printf '%s' "$PYTHONPATH" | _humanoid_install=$1 awk '
+    BEGIN {
+      links = ENVIRON["_humanoid_install"] "/python"
+      replaced[links] = 1
+      list = ENVIRON["_humanoid_install"] "/python_folders.txt"
+      while ((getline folder < list) > 0) replaced[folder] = 1
+      RS = ":"
+    }
+    {
+      if ($0 in replaced) { if (there++) next; $0 = links }
+      printf "%s%s", separator, $0
+      separator = ":"
+    }')
 }
 
 # colcon's scripts read variables that may be unset, which `set -u` of the caller would not forgive.
@@ -42,7 +62,7 @@ else
 fi
 _humanoid_status=$?
 if [ -n "$_humanoid_nounset" ]; then set -u; fi
-unset -f _humanoid_env
+unset -f _humanoid_env _humanoid_link_modules
 unset _humanoid_root _humanoid_shell _humanoid_here _humanoid_nounset
 # `return` fails in a file that is run instead of sourced, which would otherwise do nothing, silently.
 return $_humanoid_status 2>/dev/null || { echo "env.sh: source it: \`source env.sh\`" >&2; exit 1; }

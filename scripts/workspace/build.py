@@ -22,6 +22,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import external
+import module_links
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = ROOT / "src"
@@ -156,11 +157,12 @@ def build(names: Collection[str] = ()) -> int:
     return code
 
 
-def compile_modules() -> None:
-    """Compile the linked modules, so that the first start is as quick as all others.
+def finish() -> None:
+    """Link and compile the modules, so that the first start is as quick as all others.
 
     This also applies where Python is configured to write no byte code, as often in containers.
     """
+    module_links.link_modules(ROOT)
     command = [sys.executable, "-m", "compileall", "-qq", "-x", "/(test|external)/", str(SOURCES)]
     subprocess.run(command, check=False)  # a bad module raises when it is imported
 
@@ -187,7 +189,7 @@ def main(names: Sequence[str] = ()) -> int:
         print(f"build: error: {problem}", file=sys.stderr)
         return 1
     if not names and saved_stamp() == wanted_stamp():
-        compile_modules()
+        finish()
         return 0
     lock = os.open(SOURCES, os.O_RDONLY)  # a folder can be locked too, and leaves no file behind
     try:
@@ -195,7 +197,7 @@ def main(names: Sequence[str] = ()) -> int:
         code = 0 if not names and saved_stamp() == wanted_stamp() else build(names)
     finally:
         os.close(lock)
-    compile_modules()
+    finish()
     return code
 
 

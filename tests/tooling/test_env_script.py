@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import module_links
 import ros_prefix
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -74,6 +75,25 @@ def test_it_opens_this_workspace(shell: str) -> None:
     assert settings == "LOCALHOST no domain"
     assert option == "still set -u"
     assert result.returncode == 0
+
+
+@every_shell
+def test_one_folder_of_links_stands_where_the_folders_of_the_packages_were(shell: str) -> None:
+    script = """
+        . "$1/env.sh" || exit 1
+        echo "$PYTHONPATH"
+        python -c 'import humanoid_control_msgs, humanoid_control_common as it; print(it.__file__)'
+    """
+    environment = sourced_ros()
+    below = environment.get("PYTHONPATH") or "/home/me/modules"
+    result = run(shell, script, ROOT, **(environment | {"PYTHONPATH": below}))
+    path, module = result.stdout.splitlines()
+    links = f"{ROOT}/install/{module_links.LINKS}"
+    own = [folder for folder in path.split(":") if folder.startswith(f"{ROOT}/")]
+    assert own == [folder for folder in own if folder == links or "/.venv/" in folder]
+    assert own.count(links) == 1
+    assert path.endswith(below)
+    assert module == f"{links}/humanoid_control_common/__init__.py"
 
 
 @every_shell
