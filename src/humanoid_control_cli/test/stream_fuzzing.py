@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from benchmarks.support.http2 import Connection
-from humanoid_control_common.tick_records.record_layout import Records
+from humanoid_control_common.tick_records.record_types import Records
 from humanoid_joint_client import joint_stream_pb2 as pb
 from humanoid_joint_client.status import Status
 from src.humanoid_control_cli.test.stream_breaking import Owner

@@ -19,7 +19,8 @@ from humanoid_control_cli.statements import StampedStatement
 from humanoid_control_common.rules.modes import Intent, Mode
 from humanoid_control_common.rules.reason_codes import FELL_TO_SAFETY
 from humanoid_control_common.tick_records.record_file import RecordStore
-from humanoid_control_common.tick_records.record_layout import Records, Word
+from humanoid_control_common.tick_records.record_layout import Word
+from humanoid_control_common.tick_records.record_types import Records
 from humanoid_joint_client import Control, JointClient, JointStates, Status
 from humanoid_joint_client import joint_stream_pb2 as pb
 from humanoid_joint_client.address import local_address

@@ -6,14 +6,17 @@ import os
 import re
 import signal
 from collections.abc import Iterator
+from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from rich.console import Console
 
 from humanoid_control_cli.client import Client
 from humanoid_control_cli.errors import NoAnswerError, RefusedError
 from humanoid_control_cli.mode_client import ModeClient
+from humanoid_control_cli.robot.mode_rows import recorded_mode
 from humanoid_control_cli.robot.operator_requests import clear_faults
 from humanoid_control_cli.robot.status import collect
 from humanoid_control_cli.statements import StampedStatement
@@ -85,6 +88,20 @@ def test_the_status_knows_the_mode_before_all_else_has_come(modes: ModeClient) -
     found = collect(modes._client, seen.append)
     assert [it.mode for it in seen] == [Mode.DAMPING]
     assert found.complete
+
+
+def test_first_rows_of_the_status_need_no_answer_from_the_robot(
+    robot: Starter, modes: ModeClient
+) -> None:
+    number = modes.statement().switch_number
+    rows = recorded_mode("")
+    assert rows is not None
+    shown = Console(width=80, file=StringIO(), record=True)
+    shown.print(rows)
+    mode, controller = (line.split() for line in shown.export_text().splitlines())
+    assert mode == ["mode", "DAMPING"]
+    assert controller == ["controller", "damping_controller,", "switch", str(number)]
+    assert recorded_mode("/elsewhere") is None
 
 
 def test_a_second_bring_up_on_the_same_domain_is_refused(robot) -> None:

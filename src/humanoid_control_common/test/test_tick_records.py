@@ -24,14 +24,13 @@ from humanoid_control_common.tick_records.record_file import (
     RecordFile,
     attach,
     create,
-    files_of_robot,
 )
 from humanoid_control_common.tick_records.record_layout import (
     EventKind,
     RecordFacts,
     Word,
-    tick_type,
 )
+from humanoid_control_common.tick_records.record_names import files_of_robot
 from humanoid_control_common.tick_records.record_ring import (
     EventWriter,
     events_in,
@@ -261,7 +260,7 @@ def test_where_memory_is_short_it_holds_less_or_is_not_made(
 ) -> None:
     status = list(os.statvfs(tmp_path))
     facts = replace(FACTS, seconds=60.0, update_rate=1000.0)
-    whole = 60_000 * tick_type(facts).itemsize
+    whole = 60_000 * facts.tick_size
 
     def leave(room: int) -> None:
         status[0:5] = 1, 1, room, room, room

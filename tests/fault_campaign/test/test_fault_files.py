@@ -13,8 +13,9 @@ from fault_campaign.judging.fault_files import examine, from_json, main
 
 from humanoid_control_common.memory_file import boot_id, process_start
 from humanoid_control_common.tick_records.record_file import RecordFile, RecordStore, create
-from humanoid_control_common.tick_records.record_layout import EventKind, RecordFacts, Records, Word
+from humanoid_control_common.tick_records.record_layout import EventKind, RecordFacts, Word
 from humanoid_control_common.tick_records.record_ring import EventWriter
+from humanoid_control_common.tick_records.record_types import Records
 from humanoid_recording.black_box.black_box import BlackBox
 from humanoid_recording.black_box.store import Store
 

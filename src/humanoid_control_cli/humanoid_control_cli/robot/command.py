@@ -6,6 +6,7 @@ from typing import Annotated, Final
 
 import typer
 
+from humanoid_control_cli.domain import robot_namespace
 from humanoid_control_common.rules.modes import INTENT_OF_MODE, Intent, Mode
 
 
@@ -143,13 +144,17 @@ def status(
     from rich.console import Console
     from rich.live import Live
 
-    from humanoid_control_cli.client import Client
-    from humanoid_control_cli.robot.status import collect
-    from humanoid_control_cli.robot.status_view import mode_rows, render
+    from humanoid_control_cli.robot.mode_rows import recorded_mode
 
     console = Console(markup=False, highlight=False)
-    with Client(timeout) as client, Live(console=console, transient=True) as live:
-        found = collect(client, lambda it: live.update(mode_rows(it), refresh=True))
+    with Live(recorded_mode(robot_namespace()), console=console, transient=True) as live:
+        from humanoid_control_cli.client import Client  # after the first rows: ROS loads slowly
+
+        with Client(timeout) as client:  # it looks for the robot while the rest is loaded
+            from humanoid_control_cli.robot.status import collect
+            from humanoid_control_cli.robot.status_view import render, statement_rows
+
+            found = collect(client, lambda it: live.update(statement_rows(it), refresh=True))
     console.print(render(found, everything=everything))
     if not found.complete:
         raise typer.Exit(1)

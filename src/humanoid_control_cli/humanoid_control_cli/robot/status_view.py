@@ -10,6 +10,7 @@ from rich.text import Text
 from humanoid_control_cli.diagnosis_view import advice, details, troubles, with_codes
 from humanoid_control_cli.motion.states import in_words
 from humanoid_control_cli.robot.message_rate import Stream
+from humanoid_control_cli.robot.mode_rows import fact_table, mode_rows
 from humanoid_control_cli.robot.status import LIMITS, REMOTE, TIMING, JointRow, Status, codes_of
 from humanoid_control_cli.statements import StampedStatement
 from humanoid_control_common.rules.diagnosis import Diagnosis
@@ -51,22 +52,19 @@ def _codes(status: Status) -> Iterator[str]:
         yield from status.statement.reason.codes
 
 
-def mode_rows(statement: StampedStatement | None) -> Table:
+def statement_rows(statement: StampedStatement | None) -> Table:
     """Show what the mode manager states: the first rows of the status."""
-    facts = Table.grid(padding=(0, 2))
-    facts.add_column(style="bold", no_wrap=True)
-    facts.add_column(overflow="fold")
     if statement is None:
+        facts = fact_table()
         facts.add_row("mode", Text("not stated: no mode manager", style="yellow"))
-    else:
-        facts.add_row("mode", Text(statement.mode.name, style="bold cyan"))
-        facts.add_row("controller", f"{statement.controller}, switch {statement.switch_number}")
-        facts.add_row("message", Text(with_codes(statement.reason) or MISSING))
+        return facts
+    facts = mode_rows(statement.mode, statement.controller, statement.switch_number)
+    facts.add_row("message", Text(with_codes(statement.reason) or MISSING))
     return facts
 
 
 def _facts(status: Status) -> RenderableType:
-    facts = mode_rows(status.statement)
+    facts = statement_rows(status.statement)
     facts.add_row("joint states", _flow(status.joint_states, status.joint_states_age))
     for report in status.safety.values():
         facts.add_row(f"safety {report.source}", _safety(report))

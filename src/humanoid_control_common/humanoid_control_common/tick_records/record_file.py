@@ -20,16 +20,15 @@ from humanoid_control_common.memory_file import (
     process_lives,
     process_start,
 )
-from humanoid_control_common.robot.robot_namespace import ROOT, file_mark
-from humanoid_control_common.robot.ros_domain import own_domain
-from humanoid_control_common.tick_records.record_layout import (
-    EVENT_SLOTS,
-    EVENT_TYPE,
-    LAYOUT,
-    RecordFacts,
-    Records,
-    tick_type,
+from humanoid_control_common.robot.robot_namespace import ROOT
+from humanoid_control_common.tick_records.record_layout import EVENT_SLOTS, LAYOUT, RecordFacts
+from humanoid_control_common.tick_records.record_names import (
+    OF_ALL_DOMAINS,
+    files_of_robot,
+    oldest_first,
+    record_name,
 )
+from humanoid_control_common.tick_records.record_types import EVENT_TYPE, Records, tick_type
 
 LEAST: Final = 5.0  # [s] of ticks; a shorter record is of no use
 LEFT: Final = 3  # files of killed processes that are kept, of all domains
@@ -106,7 +105,7 @@ def create(facts: RecordFacts, folder: Path = FOLDER) -> RecordFile:
     Raises OSError if there is no room.
     """
     _remove_old(folder)
-    usual = folder / _name(facts.pid, facts.namespace)
+    usual = folder / record_name(facts.pid, facts.namespace)
     status = os.statvfs(folder)
     room = status.f_bavail * status.f_frsize // 2  # other programs need memory, too
     while size_of_record(facts) > room:
@@ -136,44 +135,14 @@ def attach(path: Path) -> RecordFile:
     return RecordFile(path, facts, memory)
 
 
-def files_of_robot(folder: Path = FOLDER, namespace: str = ROOT) -> list[Path]:
-    """Return the files of this user's control processes of one robot, oldest first.
-
-    The robot is that of this ROS domain in `namespace`.
-    """
-    found = _oldest_first(folder, _name("*", namespace))
-    # `*` may also stand for the rest of a longer namespace.
-    return [path for path in found if path.name == _name(_pid_of(path), namespace)]
-
-
-def _name(pid: int | str, namespace: str) -> str:
-    return f"{_prefix()}{own_domain()}{file_mark(namespace)}_{pid}.flight"
-
-
-def _pid_of(path: Path) -> str:
-    return path.stem.rpartition("_")[2]
-
-
-def _prefix() -> str:
-    return f"humanoid_control_{os.getuid()}_domain_"
-
-
 def size_of_record(facts: RecordFacts) -> int:
     """Return the size of a record of `facts` [bytes]."""
-    rings = facts.tick_slots * tick_type(facts).itemsize + 2 * EVENT_SLOTS * EVENT_TYPE.itemsize
+    rings = facts.tick_slots * facts.tick_size + 2 * EVENT_SLOTS * EVENT_TYPE.itemsize
     return LAYOUT.data_at(len(facts.to_bytes())) + rings
 
 
-def _oldest_first(folder: Path, pattern: str) -> list[Path]:
-    dated = []
-    for path in folder.glob(pattern):
-        with suppress(OSError):
-            dated.append((path.lstat().st_mtime_ns, path))
-    return [path for _, path in sorted(dated)]
-
-
 def _left_behind(folder: Path) -> Iterator[RecordFile]:
-    for path in _oldest_first(folder, f"{_prefix()}*.flight"):
+    for path in oldest_first(folder, OF_ALL_DOMAINS):
         with suppress(OSError, RobotError):
             file = attach(path)
             if not file.writer_lives():

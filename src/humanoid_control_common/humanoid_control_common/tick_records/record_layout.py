@@ -3,15 +3,14 @@
 A file has a header and three rings of records of fixed size: the ticks of the control loop, the
 events of the loop, and the events of its ROS side. Each ring has one writer. A record is whole if
 the numbers at its two ends are equal: the writer writes one first and the other last.
+`record_types` has the numpy types of their fields.
 """
 
 import json
+import struct
 from dataclasses import asdict, dataclass
 from enum import IntEnum
 from typing import Any, Final, Self
-
-import numpy as np
-from numpy.typing import NDArray
 
 from humanoid_control_common.errors import RobotError
 from humanoid_control_common.memory_file import Layout
@@ -21,8 +20,11 @@ EVENT_SLOTS: Final = 1024  # in each ring of events
 TEXT: Final = 728  # bytes of an event's text; longer ones are cut
 CODES: Final = 256  # bytes of its reason codes, with spaces between; those beyond are left out
 CONTROLLER: Final = 48  # bytes of a controller's name
-
-Records = NDArray[np.void]
+# Of a tick: the fields of `tick_type` up to the controller's name; native, so that numbers are
+# stored whole (all fields are aligned).
+TICK_HEAD: Final = struct.Struct(f"@QqqQddQIBBH{CONTROLLER}s")
+TICK_END: Final = struct.Struct("@Q")
+_NUMBER: Final = 8  # bytes of every other number
 
 
 class Word(IntEnum):
@@ -73,6 +75,13 @@ class RecordFacts:
         """Number of records in the ring of ticks."""
         return max(2, round(self.seconds * self.update_rate))
 
+    @property
+    def tick_size(self) -> int:
+        """Size of one record of a tick [bytes]."""
+        joints = len(self.joints)
+        numbers = len(self.sources) + len(self.counters) + (len(self.limited) + 3 + 5) * joints
+        return TICK_HEAD.size + numbers * _NUMBER + TICK_END.size
+
     def to_bytes(self) -> bytes:
         """Return the facts as in the file."""
         return json.dumps(asdict(self)).encode()
@@ -86,44 +95,3 @@ class RecordFacts:
             return cls(**(plain | lists))
         except (ValueError, TypeError) as error:
             raise RobotError(f"the facts of the tick records cannot be read: {error}") from error
-
-
-def tick_type(facts: RecordFacts) -> np.dtype[np.void]:
-    """Return the type of one tick. Counts of limited commands and buses are since the start."""
-    joints = len(facts.joints)
-    return np.dtype(
-        [
-            ("begin", "<u8"),
-            ("monotonic", "<i8"),  # [ns]
-            ("wall", "<i8"),  # [ns] since the epoch
-            ("tick", "<u8"),
-            ("now", "<f8"),  # [s], the loop's time
-            ("execution", "<f8"),  # [s] of the tick before
-            ("overruns", "<u8"),
-            ("switch_number", "<u4"),
-            ("mode", "u1"),
-            ("preparing", "u1"),
-            ("unused", "<u2"),
-            ("controller", f"S{CONTROLLER}"),
-            ("sources", "<u4", (len(facts.sources), 2)),  # level and flags
-            ("counters", "<i8", (len(facts.counters),)),
-            ("limited", "<i8", (len(facts.limited), joints)),
-            ("state", "<f8", (3, joints)),  # rows as in JointState
-            ("command", "<f8", (5, joints)),  # rows as in JointCommand
-            ("end", "<u8"),
-        ]
-    )
-
-
-EVENT_TYPE: Final = np.dtype(
-    [
-        ("begin", "<u8"),
-        ("monotonic", "<i8"),  # [ns]
-        ("wall", "<i8"),  # [ns] since the epoch
-        ("kind", "<u4"),
-        ("level", "<u4"),
-        ("text", f"S{TEXT}"),
-        ("codes", f"S{CODES}"),
-        ("end", "<u8"),
-    ]
-)

@@ -10,13 +10,8 @@ from humanoid_control_common.machine.linux import LINUX
 from humanoid_control_common.machine.machine import Machine
 from humanoid_control_common.rules.safety import SafetyFlag, SafetyLevel, SafetyReport
 from humanoid_control_common.tick_records.record_file import RecordFile
-from humanoid_control_common.tick_records.record_layout import (
-    CODES,
-    TEXT,
-    EventKind,
-    Records,
-    Word,
-)
+from humanoid_control_common.tick_records.record_layout import CODES, TEXT, EventKind, Word
+from humanoid_control_common.tick_records.record_types import Records
 
 SOURCE: Final = 200  # characters of a source's name that are kept
 

@@ -15,12 +15,14 @@ from humanoid_control_common.rules.safety import SafetyLevel, SafetyReport
 from humanoid_control_common.tick_records.record_file import RecordFile, RecordStore
 from humanoid_control_common.tick_records.record_layout import (
     CONTROLLER,
+    TICK_END,
+    TICK_HEAD,
     EventKind,
     RecordFacts,
     Word,
-    tick_type,
 )
 from humanoid_control_common.tick_records.record_ring import EventWriter, report_text
+from humanoid_control_common.tick_records.record_types import tick_type
 from humanoid_controller_manager.hardware.member import COMPONENT_ERRORS
 from humanoid_controller_manager.loop.control_loop import ControlLoop
 from humanoid_controller_manager.loop.loop_thread import LoopThread
@@ -106,9 +108,9 @@ class TickRecorder:
         kind = tick_type(file.facts)
         self._size = kind.itemsize
         spans = [kind[name].itemsize for name in _BLOCKS]
-        # In the order of the fields, so that the number at the end is written last; native, so that
-        # numbers are stored whole (all fields are aligned).
-        self._record = struct.Struct("@QqqQddQIBBH48s" + "".join(f"{n}s" for n in spans) + "Q")
+        # In the order of the fields, so that the number at the end is written last.
+        blocks = "".join(f"{n}s" for n in spans)
+        self._record = struct.Struct(f"{TICK_HEAD.format}{blocks}{TICK_END.format.lstrip('@')}")
         assert (self._record.size, self._limited.nbytes) == (self._size, spans[2])
         self._events = EventWriter(file, Word.LOOP_EVENTS, machine)
         self._ros_events = EventWriter(file, Word.ROS_EVENTS, machine)

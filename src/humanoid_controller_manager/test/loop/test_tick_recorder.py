@@ -12,14 +12,17 @@ import pytest
 
 from humanoid_control_common.rules.modes import Mode
 from humanoid_control_common.rules.safety import SafetyFlag, SafetyLevel, SafetyReport
-from humanoid_control_common.tick_records.record_file import RecordStore, attach, files_of_robot
-from humanoid_control_common.tick_records.record_layout import EventKind, Records, Word
+from humanoid_control_common.tick_records.latest_tick import LatestTick, latest_tick
+from humanoid_control_common.tick_records.record_file import RecordStore, attach
+from humanoid_control_common.tick_records.record_layout import EventKind, Word
+from humanoid_control_common.tick_records.record_names import files_of_robot
 from humanoid_control_common.tick_records.record_ring import (
     Event,
     events_in,
     report_of,
     whole_records,
 )
+from humanoid_control_common.tick_records.record_types import Records
 from humanoid_controller_manager.loop.loop_thread import LoopThread
 from humanoid_controller_manager.loop.tick_recorder import TickRecorder, tick_recorder
 
@@ -67,6 +70,19 @@ def test_a_tick_is_kept_as_it_was(rig: Any, record: Callable[[Any], Recorded]) -
     assert found["controller"] == b"torque"
     assert found["execution"] == 0.25
     assert found["sources"].tolist() == [[0, 0]]
+
+
+def test_mode_in_force_is_known_from_the_latest_tick(
+    rig: Any, record: Callable[[Any], Recorded], tmp_path: Path
+) -> None:
+    recorded = record(rig().start())
+    recorded.tick()
+    recorded.rig.ask("standby")
+    recorded.tick()
+    at = int(recorded.ticks()[-1]["monotonic"]) / 1e9
+    assert latest_tick(folder=tmp_path, clock=lambda: at) == LatestTick(Mode.STANDBY, "standby", 2)
+    recorded.recorder.end()
+    assert latest_tick(folder=tmp_path, clock=lambda: at) is None
 
 
 def test_what_happened_within_one_tick_is_kept_with_its_words(

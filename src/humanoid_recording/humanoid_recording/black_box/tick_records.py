@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 
 from humanoid_control_common.tick_records.record_file import RecordFile
-from humanoid_control_common.tick_records.record_layout import RecordFacts, Records
+from humanoid_control_common.tick_records.record_layout import RecordFacts
 from humanoid_control_common.tick_records.record_ring import Event, events_in, whole_records
+from humanoid_control_common.tick_records.record_types import Records
 
 
 @dataclass(frozen=True, slots=True)

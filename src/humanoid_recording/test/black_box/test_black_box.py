@@ -20,9 +20,9 @@ from humanoid_control_common.rules.safety import SafetyLevel
 from humanoid_control_common.tick_records.record_file import (
     RecordFile,
     RecordStore,
-    files_of_robot,
 )
 from humanoid_control_common.tick_records.record_layout import EventKind
+from humanoid_control_common.tick_records.record_names import files_of_robot
 from humanoid_recording.black_box.black_box import BlackBox
 from humanoid_recording.black_box.origin import Origin, read_origin
 from humanoid_recording.black_box.store import Store
