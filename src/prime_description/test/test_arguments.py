@@ -10,12 +10,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import xacro
 import yaml
 
 from humanoid_control_common.errors import ConfigError
+from humanoid_control_common.robot.robot_description import share_folder
 from prime_description import expand
 
 Expand = Callable[..., str]
+
+
+def test_description_is_what_xacro_makes_by_itself() -> None:
+    file = share_folder("prime_description") / "robots/prime_dummy/xacro/prime_dummy.urdf.xacro"
+    arguments = {"ethercat_interface": "ecm0", "control_frequency": "50"}
+    document = xacro.process_file(str(file), mappings=arguments)
+    assert expand(arguments) == document.toprettyxml(indent="  ")
 
 
 @pytest.mark.parametrize("name", ["use_sim", "use_fake_hardware"])
