@@ -18,6 +18,7 @@ from humanoid_control_cli.interrupts import Interrupts
 from humanoid_control_common.errors import RobotError
 from humanoid_control_common.middleware.executor_wakeup import kept_awake
 from humanoid_control_common.middleware.fastdds_tuning import tune_middleware
+from humanoid_control_common.middleware.type_support import load_type_support
 
 # [s] between two checks of a condition that no message announces; also the latency of Ctrl-C.
 LOOK_PERIOD: Final = 0.05
@@ -36,6 +37,7 @@ class Client:
         ros_domain()
         namespace = robot_namespace()
         tune_middleware(get_rmw_implementation_identifier())
+        load_type_support()
         self.timeout = timeout
         try:
             # Ctrl-C stays Python's.

@@ -15,6 +15,7 @@ from rclpy.utilities import get_rmw_implementation_identifier
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.middleware.executor_wakeup import kept_awake
 from humanoid_control_common.middleware.fastdds_tuning import tune_middleware
+from humanoid_control_common.middleware.type_support import load_type_support
 from humanoid_viz.nodes.interruptible_sleep import InterruptibleSleep
 from humanoid_viz.nodes.viewer_node import RosLog, ViewerNode
 from humanoid_viz.page.page_token import Token, token_for
@@ -32,6 +33,7 @@ SPIN_TIMEOUT = 0.1
 def run(sleeper: InterruptibleSleep, arguments: Sequence[str] | None) -> int:
     """Show the robot until `sleeper` is stopped. Return the exit code."""
     tune_middleware(get_rmw_implementation_identifier())
+    load_type_support()
     rclpy.init(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
     messages = LatestMessages()
     node = ViewerNode(messages)

@@ -23,6 +23,7 @@ from humanoid_control_common.machine.linux import LINUX
 from humanoid_control_common.machine.machine import Machine
 from humanoid_control_common.middleware.executor_wakeup import kept_awake
 from humanoid_control_common.middleware.fastdds_tuning import tune_middleware
+from humanoid_control_common.middleware.type_support import load_type_support
 from humanoid_controller_manager.ros.execution.callbacks import CallbackExecutor
 
 
@@ -111,6 +112,7 @@ class RosSession:
 def ros_session(arguments: Sequence[str]) -> Iterator[RosSession]:
     """Initialize rclpy with a tuned middleware; at the end close the session."""
     tune_middleware(get_rmw_implementation_identifier())
+    load_type_support()
     # rclpy's own handlers would end the context before the hardware is disabled.
     with for_rcl(arguments) as words:
         rclpy.init(args=words, signal_handler_options=SignalHandlerOptions.NO)
