@@ -61,5 +61,7 @@ def _environment() -> dict[str, str]:
     defaults = {
         "RCUTILS_COLORIZED_OUTPUT": "1" if supports_colour(sys.stdout) else "0",  # as ours
         "PYTHONUNBUFFERED": "1",
+        # numpy would start a thread for each core: work for arrays larger than those of a robot.
+        "OPENBLAS_NUM_THREADS": "1",
     }
     return defaults | os.environ
