@@ -18,9 +18,10 @@ from sensor_msgs.msg import JointState
 
 from humanoid_control_common.configuration.node_parameters import FixedParameters, fixed
 from humanoid_control_common.middleware.fastdds_tuning import tune_middleware
+from humanoid_control_common.middleware.type_support import load_type_support
 from humanoid_twin.control.commands import JointTruth
+from humanoid_twin.control.joint_client import JointClient
 from humanoid_twin.errors import TwinError
-from humanoid_twin.robot.control import RobotControl
 
 TOPIC: Final = "twin/joint_states"
 _PERIOD: Final = 0.02  # [s]
@@ -43,11 +44,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     stop = _stop_on_signals()
     words = list(sys.argv if arguments is None else ["truth", *arguments])
     tune_middleware(get_rmw_implementation_identifier())
+    load_type_support()
     rclpy.init(args=words, signal_handler_options=SignalHandlerOptions.NO)
     try:
         node = TruthNode()
         try:
-            with RobotControl(node.control) as control:
+            with JointClient(node.control) as control:
                 publish_truth(node, control.joints, stop)
         finally:
             node.destroy_node()  # destruction at the process' end may crash it

@@ -4,11 +4,12 @@ Every node of the workspace reads its parameters once. `FixedParameters` is a ba
 Node: it refuses `ros2 param set` with a remedy; rclpy alone would accept it without effect.
 """
 
+from __future__ import annotations
+
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from pydantic import BaseModel
 from rcl_interfaces.msg import (
     FloatingPointRange,
     IntegerRange,
@@ -16,7 +17,10 @@ from rcl_interfaces.msg import (
     SetParametersResult,
 )
 
-from humanoid_control_common.configuration.config import Document
+if TYPE_CHECKING:  # nodes without a model need neither
+    from pydantic import BaseModel
+
+    from humanoid_control_common.configuration.config import Document
 
 SIM_TIME: Final = "use_sim_time"
 _OF_ROS: Final = {

@@ -4,16 +4,20 @@ A command is a public method of an object in a `CommandTable`. A client offers i
 class: `name = remote(Commands.name)` (see control/client.py).
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import FunctionType
-from typing import Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from humanoid_twin.clock import Clock, SteppedClock, WallClock
 from humanoid_twin.errors import TwinError
-from humanoid_twin.physics.plant import Plant
-from humanoid_twin.scheduler import Scheduler
+
+if TYPE_CHECKING:  # a client needs no physics
+    from humanoid_twin.physics.plant import Plant
+    from humanoid_twin.scheduler import Scheduler
 
 
 class CommandTable:

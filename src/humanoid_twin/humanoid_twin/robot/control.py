@@ -5,8 +5,8 @@ from tempfile import TemporaryDirectory
 from typing import Any, ClassVar, Final
 
 from humanoid_twin.can.control import CanMethods
-from humanoid_twin.control.client import ControlClient, remote, remote_decoded
-from humanoid_twin.control.commands import JointCommands, JointTruth
+from humanoid_twin.control.client import ControlClient, remote
+from humanoid_twin.control.joint_client import JointClient
 from humanoid_twin.errors import TwinError
 from humanoid_twin.ethercat.control import RingControl
 from humanoid_twin.mounting import EncoderCommands
@@ -15,10 +15,6 @@ from humanoid_twin.physics.recorder import RecorderCommands, Recording, load_rec
 from humanoid_twin.robot.actuators import ActuatorCommands
 
 _ONE_BUS: Final = "can_"  # what the commands of `CanMethods` begin with
-
-
-def _by_name(joints: list[JointTruth]) -> dict[str, JointTruth]:
-    return {joint["name"]: joint for joint in joints}
 
 
 class BusControl(CanMethods):
@@ -33,7 +29,7 @@ class BusControl(CanMethods):
         return self._robot.request(own, **arguments)
 
 
-class RobotControl(RingControl, CanMethods):
+class RobotControl(JointClient, RingControl, CanMethods):
     """A connection to one robot: the commands of its ring, CAN bus, joints, links and encoders.
 
     The methods `can_…` are those of a CAN bus whose name is "can"; `bus` has those of any.
@@ -45,7 +41,6 @@ class RobotControl(RingControl, CanMethods):
     error: ClassVar[type[TwinError]] = TwinError
 
     places = remote(ActuatorCommands.places)
-    joints = remote_decoded(JointCommands.joints, _by_name)
     stick_encoder = remote(EncoderCommands.stick_encoder)
     shift_encoder = remote(EncoderCommands.shift_encoder)
     wrench = remote(Loads.wrench)

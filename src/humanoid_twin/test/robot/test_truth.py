@@ -89,3 +89,15 @@ def handlers() -> Iterator[None]:
 def test_without_a_robot_it_says_so(handlers, tmp_path, capsys):
     assert main(["--ros-args", "-p", f"control:={tmp_path / 'none'}"]) == 1
     assert capsys.readouterr().err.startswith("truth: no robot listens at")
+
+
+def test_no_physics_is_loaded_for_it() -> None:
+    program = (
+        "import sys, humanoid_twin.truth_node; "
+        "slow = {'mujoco', 'pydantic', 'humanoid_twin.scheduler'}; "
+        "sys.exit(' '.join(slow & set(sys.modules)) or 0)"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    assert (found.returncode, found.stderr) == (0, "")
