@@ -63,5 +63,6 @@ def _environment() -> dict[str, str]:
         "PYTHONUNBUFFERED": "1",
         # numpy would start a thread for each core: work for arrays larger than those of a robot.
         "OPENBLAS_NUM_THREADS": "1",
+        "MUJOCO_GL": "disable",  # nothing is drawn: MuJoCo would search for a display
     }
     return defaults | os.environ
