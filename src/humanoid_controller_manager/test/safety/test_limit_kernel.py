@@ -7,6 +7,7 @@ import importlib.util
 import sys
 import weakref
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -116,6 +117,40 @@ def assert_same(limits: JointLimits, sequence: list[Tick]) -> LimitStage:
     return stage
 
 
+HARD = JointLimits(-np.ones(1), np.ones(1), 3.0 * np.ones(1), 10.0 * np.ones(1))
+SLOWED = SoftLimits(-np.ones(1), np.ones(1), 10.0 * np.ones(1), np.zeros(1))
+BRAKED = SoftLimits(-np.ones(1), np.ones(1), np.zeros(1), 4.0 * np.ones(1))
+# One joint: limits, position and velocity, and the command.
+CORNERS: dict[str, tuple[JointLimits, tuple[float, float], tuple[float, ...]]] = {
+    "torque beyond its bound by rounding": (
+        HARD, (0.0, 0.0), (0.0, 1.0, 10.0, 0.0, 10.0 * 0.5e-9)
+    ),
+    "torque beyond its bound by more": (
+        HARD, (0.0, 0.0), (0.0, 1.0, 10.0, 0.0, 10.0 * 1.5e-9)
+    ),
+    "speed unknown": (HARD, (0.0, np.nan), (0.5, 1.0, 1.0, 10.0, 1.0)),
+    "position unknown": (HARD, (np.nan, 0.0), (0.5, 1.0, 1.0, 10.0, 1.0)),
+    "nothing but a gain of the position": (
+        replace(HARD, soft=SLOWED), (0.5, 2.0), (0.5, 9.0, 9.0, 0.0, 0.0)
+    ),
+    "nothing but a gain of the velocity": (
+        replace(HARD, soft=BRAKED), (0.5, 2.0), (0.5, 1.0, 9.0, 0.0, 0.0)
+    ),
+    "any velocity": (
+        replace(HARD, velocity=np.array([np.inf])), (0.5, 2.0), (0.9, 99.0, 9.0, 30.0, 0.0)
+    ),
+    "no effort at all": (HARD, (0.5, 0.0), (0.9, 1.0, -0.0, 30.0, 1.0)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("corner", CORNERS)
+def test_the_kernel_limits_as_its_oracle_does_in_corners(corner: str) -> None:
+    limits, measured, command = CORNERS[corner]
+    effort = np.zeros(1) if corner == "no effort at all" else None
+    tick = Tick(np.array([[*measured, 0.0]]).T, np.array([command]).T, 0.01, effort, None, False)
+    assert_same(limits, [tick, tick])
+
+
 @given(runs())
 def test_the_kernel_limits_as_its_oracle_does(run: tuple[JointLimits, list[Tick]]) -> None:
     assert_same(*run)
@@ -178,9 +213,9 @@ def read_only(array: NDArray[Any]) -> NDArray[Any]:
     return view
 
 
-def unaligned(array: NDArray[Any]) -> NDArray[Any]:
-    moved = np.frombuffer(bytearray(array.nbytes + 1), dtype=np.uint8, offset=1)
-    return moved.view(array.dtype).reshape(array.shape)
+def unaligned(array: NDArray[Any]) -> memoryview:
+    # Not by numpy, which gives the type of such an array another name.
+    return memoryview(bytearray(array.nbytes + 1))[1:].cast(array.dtype.char, array.shape)
 
 
 def strided(array: NDArray[Any]) -> NDArray[Any]:
@@ -268,6 +303,19 @@ def test_a_wrong_state_or_command_is_refused_and_nothing_is_written(which: str, 
             call()
     assert (right["command"] == 1.0).all()
     assert (arrays_["target"] == 1.0).all()
+
+
+def test_exchanged_rows_and_columns_and_a_row_too_much_are_refused() -> None:
+    arrays_ = right_arrays()
+    kernel, state, command = LimitKernel(N, **arrays_), np.ones((3, N)), np.ones((5, N))
+    for changed in (command.T.copy(), np.ones((6, N)), np.ones((4, N))):
+        with pytest.raises(ValueError, match="command"):
+            kernel.limit(state, changed, 0.01)
+    for changed in (np.ones((4, N)), np.ones((2, N))):
+        with pytest.raises(ValueError, match="state"):
+            kernel.limit(changed, command, 0.01)
+    with pytest.raises(ValueError, match="counts"):
+        LimitKernel(N, **(arrays_ | {"counts": arrays_["counts"].T.copy()}))
 
 
 def test_the_message_says_what_was_found_and_what_is_expected() -> None:
