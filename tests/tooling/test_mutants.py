@@ -159,7 +159,10 @@ PyMODINIT_FUNC PyInit_kernel(void)
 """
 
 
-def test_changed_c_is_compiled(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_changed_c_is_compiled(
+    root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(mutants, "SHORTEST", 60.0)  # none of these tests hangs
     package = root / "src/package"
     (package / "setup.py").write_text(SETUP)
     (package / "package/kernel.c").write_text(KERNEL)
