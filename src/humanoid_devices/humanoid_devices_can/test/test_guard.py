@@ -325,8 +325,10 @@ def test_full_queue_is_emptied_by_listening_to_the_adapter() -> None:
         return receive(timeout)
 
     motors.send, motors.receive = refuse, listen
-    assert disabled(JOB, motors) == ""
+    memory = GuardMemory(bytearray(MEMORY_BYTES))
+    assert disabled(JOB, motors, memory=memory) == ""
     assert motors.sent == [*FRAMES] * 3
+    assert not memory.waited  # the first attempt was the last
 
 
 def test_adapter_that_is_lost_meanwhile_is_opened_again() -> None:
