@@ -183,7 +183,8 @@ class CanSystem(HardwareComponent):
             session.send_here(items)
         else:
             session.transmit_queue.put(items)
-        self._lifecycle.guard.feed(reaches=session.sends)
+        if session.sends:
+            self._lifecycle.guard.feed()
 
     def on_deactivate(self) -> None:
         """See HardwareComponent. Raises HardwareError naming what may still be enabled."""

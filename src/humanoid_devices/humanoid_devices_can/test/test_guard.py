@@ -481,7 +481,7 @@ def test_guard_that_is_not_there_in_time_is_reported(monkeypatch: pytest.MonkeyP
 
 def test_without_a_guard_the_loop_feeds_nothing() -> None:
     guard = Guard(JOB, CanHost())
-    guard.feed(reaches=True)
+    guard.feed()
     guard.stop_feeding()
     assert guard.stage is Stage.WATCHES
     assert not guard.problem()

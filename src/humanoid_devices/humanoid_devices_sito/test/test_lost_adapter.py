@@ -17,6 +17,7 @@ from src.humanoid_devices.humanoid_devices_sito.test.test_exit import (
     cut,
     enabled,
     end,
+    forget,
     stiff,
 )
 from src.humanoid_devices.test.can_bench import CanBench, CanRig
@@ -125,3 +126,21 @@ def test_while_commands_go_out_a_deaf_adapter_is_no_reason_for_the_guard(stiff: 
     assert {bench.drive(id_)["firmware"]["stiffness"] for id_ in IDS} == {0.0}
     with suppress(HardwareError):
         end(rig)
+
+
+def test_a_process_that_is_killed_while_it_opens_the_bus_again_leaves_no_motor_enabled(
+    stiff: Stiff,
+) -> None:
+    for milliseconds in range(0, 200, 10):
+        bench, rig = stiff()
+        bench.call("bus_off")
+        rig.until(lambda report: report.flags & SafetyFlag.BUS_OFF)
+        assert enabled(bench) == IDS
+        rig.system.reset_faults()
+        rig.pause(milliseconds / 1000.0)
+        assert bench.time is not None
+        bench.time.process.killed = True
+        bench.time.pass_(5.0)
+        assert enabled(bench) == [], milliseconds
+        bench.time.process.killed = False
+        forget(rig)

@@ -42,22 +42,22 @@ class Guard:
     def start(self) -> None:
         """Start a new guard process in place of a former one, without waiting for it.
 
-        Never raises an OSError: `problem` returns the failure.
+        The former one is ended then: at no time is there none. Never raises an OSError: `problem`
+        returns the failure.
         """
-        self.end()
+        former, self._running = self._running, None
         self._failure, self._started = "", self._host.machine.clock()
         try:
             self._running = self._host.start_guard(self._job, self._claim)
         except OSError as error:  # no descriptor, no memory, or no such program
             self._failure = f"it can't be started: {error}"
+        if former is not None:
+            former.end()
 
-    def feed(self, *, reaches: bool) -> None:
-        """Count one tick of the loop, if its commands reach the adapter.
-
-        One that does not counts only as the first: the guard acts as soon as it can then.
-        """
+    def feed(self) -> None:
+        """Count one tick of the loop whose commands reach the adapter."""
         running = self._running  # another thread may end it
-        if running is not None and (reaches or not running.memory.fed):
+        if running is not None:
             running.memory.feed()
 
     def stop_feeding(self) -> None:

@@ -145,17 +145,7 @@ class BusLifecycle:
         if session is None:
             return
         try:
-            self.guard.stop_feeding()  # disabling takes longer than a loop may stand still
-            stage = self.guard.stage
-            if stage is Stage.ACTS:  # two receivers take each other's frames and see silence
-                stage = self.guard.end()
-            disabled: Collection[int] = ()
-            if stage is Stage.DONE:  # the guard ended this session
-                self._abandon(session, silent)
-                disabled = [i for i in self._all if self._settings.motors[i] not in self._silent]
-                session = self._reopen(session)
-            elif session.health.lost:
-                session = self._reopen_lost(session)
+            session, disabled = self._taken_over(session, silent)
             session.idle = False
             session.transmit_queue.clear()
             self._activation(session).take_down(self._all, disabled=disabled)
@@ -167,13 +157,31 @@ class BusLifecycle:
         finally:
             self._close()
 
+    def _taken_over(
+        self, session: Session, silent: Collection[Motor]
+    ) -> tuple[Session, Collection[int]]:
+        """Return the session for the exit, and the motors that the guard has disabled."""
+        self.guard.stop_feeding()  # disabling takes longer than a loop may stand still
+        stage = self.guard.stage
+        if stage is Stage.ACTS:  # two receivers take each other's frames and see silence
+            stage = self.guard.end()
+        if stage is Stage.DONE:  # the guard ended this session
+            self._abandon(session, silent)
+            disabled = [i for i in self._all if self._settings.motors[i] not in self._silent]
+            return self._reopen(session), disabled
+        if session.health.lost:
+            return self._reopen_lost(session), ()
+        if stage is not Stage.WATCHES:
+            self._renew_guard()  # this process may still be killed
+        return session, ()
+
     def _recover(
         self, session: Session, motors: Sequence[int], dead: bool, monitor: MotorMonitor
     ) -> None:
         self._host.machine.make_realtime(COMPANION_PRIORITY)  # not the loop's, which starts it
         try:
             if dead:
-                session = self._reopen_with_guard(session)
+                session = self._reopen(session)
             session.transmit_queue.clear(motors)
             self._enable(session, motors)
             monitor.remark = NO_REASON
@@ -189,18 +197,22 @@ class BusLifecycle:
         bus, machine = self._host.open_bus(self._settings.bus), self._host.machine
         return Session(bus, self._family, self._settings, self._timing, machine, self._cancelled)
 
-    def _reopen_with_guard(self, session: Session) -> Session:
-        try:
-            return self._reopen(session)
-        finally:  # an adapter that is missing now may be back when this process fails
-            if self._guarded and not self._cancelled.is_set():
-                self.guard.start()
-
     def _reopen(self, session: Session) -> Session:
-        self.guard.end()
+        """Open the bus again, with a new guard; it acts if the adapter is missing."""
+        self._renew_guard()
         session.close()
-        fresh = self.session = self._open()
+        try:
+            fresh = self.session = self._open()
+        except CanBusError:
+            self.guard.feed()  # once: the loop feeds it no more
+            raise
         return fresh
+
+    def _renew_guard(self) -> None:
+        if self._guarded:
+            self.guard.start()
+        else:
+            self.guard.end()
 
     def _reopen_lost(self, session: Session) -> Session:
         """Open a lost bus again; return `session` itself if the adapter is still missing."""
