@@ -42,6 +42,7 @@ try:
     app(["--help"], prog_name="hc")
 except SystemExit:
     slow = {"rclpy", "yaml", "pydantic", "xacro", "numpy", "humanoid_bringup_prime"}
+    slow |= {"humanoid_control_cli.reason_codes"}  # the tables of all packages
     print("loaded:", sorted(slow & set(sys.modules)))
 """
     run = start(sys.executable, "-c", code)

@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from humanoid_control_cli.app import app
-from humanoid_control_cli.doctor.decode import Kind, decode, meaning
+from humanoid_control_cli.doctor.decode import decode, meaning
+from humanoid_control_cli.doctor.number_kind import Kind
 from humanoid_control_cli.sdo.values import Address, BadWordError
 
 

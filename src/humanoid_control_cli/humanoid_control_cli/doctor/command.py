@@ -4,8 +4,7 @@ from typing import Annotated
 
 import typer
 
-from humanoid_control_cli.doctor.decode import Kind
-from humanoid_control_cli.doctor.decode import decode as readings_of
+from humanoid_control_cli.doctor.number_kind import Kind
 
 
 def decode(
@@ -24,6 +23,8 @@ def decode(
 
     Or an SDO abort code, an AL status code, or a reason code of the robot.
     """
+    from humanoid_control_cli.doctor.decode import decode as readings_of
+
     for i, reading in enumerate(readings_of(word, kind)):
         if i:
             typer.echo()

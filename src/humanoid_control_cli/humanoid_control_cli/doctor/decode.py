@@ -4,11 +4,11 @@ import re
 import textwrap
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import reduce
 from operator import or_
 from typing import Final
 
+from humanoid_control_cli.doctor.number_kind import Kind
 from humanoid_control_cli.folding import fold
 from humanoid_control_cli.reason_codes import containing
 from humanoid_control_cli.sdo.values import Address, BadWordError
@@ -31,21 +31,6 @@ ALL_BITS: Final = reduce(or_, StatusBit)
 MOST_AL_CODES: Final = 0x70  # ETG.1000.6 names none above
 NUMBER: Final = re.compile(r"[-+]?(0x)?[0-9a-f_]*", re.IGNORECASE)  # or would be with 0x
 WIDTH: Final = 100
-
-
-class Kind(StrEnum):
-    """Meaning of a number."""
-
-    STATUSWORD = "statusword"  # 0x6041, 16 bits
-    ERROR = "error"  # 0x603F, 16 bits
-    HISTORY = "history"  # 0x1003:1 and up, 32 bits: the error code is the lower half
-    ABORT = "abort"  # of an SDO, 32 bits
-    AL = "al"  # AL status code of a slave, 16 bits
-
-    @property
-    def largest(self) -> int:
-        """The largest number of this kind."""
-        return 0xFFFFFFFF if self in {Kind.HISTORY, Kind.ABORT} else 0xFFFF
 
 
 @dataclass(frozen=True, slots=True)
