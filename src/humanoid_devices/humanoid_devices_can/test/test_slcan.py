@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import math
 import os
 import tty
@@ -21,7 +22,7 @@ from humanoid_devices_can.bus.bus import (
     SharedCanBus,
 )
 from humanoid_devices_can.bus.slcan import SlcanBus
-from humanoid_devices_can.errors import AdapterLostError, WireError
+from humanoid_devices_can.errors import AdapterLostError, InterfaceError, WireError
 
 FRAME = b"T050616B180000FFFE00001234\r"
 
@@ -327,3 +328,38 @@ def test_a_lost_adapter_is_reported_whichever_way_it_is_used(adapter, bus) -> No
     with pytest.raises(AdapterLostError):
         while True:
             bus.send_all([(1, b"")])
+
+
+def test_bytes_that_another_process_has_taken_are_no_closed_port(
+    adapter: Adapter, bus: PythonCanBus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Guard and control process read the same port."""
+    inner, is_readable, taken = bus._bus, bus._bus._is_readable, []
+
+    def take_before(timeout: float) -> bool:
+        if not taken:
+            adapter.say(FRAME)
+        readable = is_readable(timeout)
+        if not taken:
+            taken.append(os.read(inner.serialPortOrig.fileno(), 4096))
+        return readable
+
+    monkeypatch.setattr(inner, "_is_readable", take_before)
+    assert bus.receive(0.05) is None
+    assert taken == [FRAME]
+    adapter.say(FRAME)
+    assert isinstance(bus.receive(1.0), DataFrame)
+
+
+def test_an_opening_that_fails_leaves_the_channel_to_the_process_that_uses_it(
+    adapter: Adapter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_: SlcanBus) -> None:
+        raise CanOperationError("closed at the other end")
+
+    monkeypatch.setattr(SlcanBus, "_settle", fail)
+    with pytest.raises(InterfaceError, match="closed at the other end"):
+        SharedCanBus(BusSettings("slcan", adapter.path, 1_000_000))
+    gc.collect()
+    assert adapter.heard_until(b"O\r").endswith(b"O\r")
+    assert adapter.heard() == b""

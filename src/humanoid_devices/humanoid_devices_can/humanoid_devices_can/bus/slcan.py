@@ -25,6 +25,7 @@ MOST_OUTSTANDING: Final = 5  # frames without answer; the adapter may queue 10
 ANSWER_TIMEOUT: Final = 0.2  # [s] after which an answer counts as lost
 LONGEST_LINE: Final = 64  # bytes; the longest answer of an adapter has 32
 CHUNK: Final = 4096  # [bytes] of one read
+EMPTY_READS: Final = 5  # of a port that is readable, in a row: it is closed
 _ERROR_PASSIVE: Final = 0x20
 _QUEUE_FULL: Final = 0x02  # of frames to be sent
 _BROKEN: Final = _ERROR_PASSIVE | 0x80  # and a bus error
@@ -54,7 +55,11 @@ class SlcanBus(slcanBus):  # type: ignore[misc]
         self._off = False
         self._refused_before = 0  # refusals at the latest flags
         super().__init__(channel, sleep_after_open=sleep_after_open, **options)
-        self._settle()
+        try:
+            self._settle()
+        except CanOperationError:
+            self.leave()  # another process may use the channel
+            raise
 
     @property
     def state(self) -> BusState:
@@ -173,10 +178,12 @@ class SlcanBus(slcanBus):  # type: ignore[misc]
         """Read until there is a line, or `timeout` [s] has passed. Raises CanOperationError."""
         if self._lines or (self._fill() and self._lines):
             return
-        deadline = LINUX.clock() + timeout
+        deadline, empty = LINUX.clock() + timeout, 0
         while self._is_readable(max(deadline - LINUX.clock(), 0.0)):
-            # A port without bytes reads as empty, too, but only one that is closed is readable.
-            if not self._fill():
+            # A port without bytes reads as empty, too, but only one that is closed is readable; or
+            # one whose bytes the guard, or the control process, has taken in between.
+            empty = 0 if self._fill() else empty + 1
+            if empty >= EMPTY_READS:
                 raise CanOperationError("the serial port was closed at the other end")
             if self._lines:
                 return
