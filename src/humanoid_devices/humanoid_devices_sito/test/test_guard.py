@@ -194,7 +194,7 @@ def test_control_process_that_ends_while_its_guard_acts_leaves_no_motor_enabled(
     ending.tell("end\nnow")
     ending.until(Stage.ACTS)
     ending.process.send_signal(signal.SIGCONT)
-    assert ending.process.wait() == 0
+    assert ending.process.wait() == 0, ending.last_words()
     assert not any(wrists.bench.drive(id_)["firmware"]["enabled"] for id_ in IDS)
 
 

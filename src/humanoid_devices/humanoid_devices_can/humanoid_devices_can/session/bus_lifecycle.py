@@ -53,6 +53,7 @@ class BusLifecycle:
         self._settings, self._family, self._timing = settings, family, timing
         self._host = host
         self._all = range(len(settings.motors))
+        self._lost = NO_REASON  # why the adapter was lost before the guard acted, if it was
         self._silent: Collection[Motor] = ()  # those that sent nothing before the guard acted
         self._names = ", ".join(map(str, settings.motors))
         job = GuardJob(
@@ -101,9 +102,11 @@ class BusLifecycle:
         reported as such, the guard tries until it is back.
         """
         stage = self.guard.stage
-        if stage is Stage.DONE:
+        if stage is Stage.WATCHES:
+            self._lost = session.health.lost
+        elif stage is Stage.DONE:
             self._abandon(session, silent)
-        if stage in (Stage.WATCHES, Stage.DONE) or session.health.lost:
+        if stage in (Stage.WATCHES, Stage.DONE) or self._lost:
             return NO_REASON
         why = self._stood_still
         if stage is Stage.ACTS:
@@ -232,7 +235,7 @@ class BusLifecycle:
         """Note that the guard has disabled the motors, as far as their silence proves it."""
         if session.health.abandoned:
             return
-        motors, cause = self._settings.motors, session.health.lost
+        motors, cause = self._settings.motors, self._lost
         self._silent = unproved = [
             motor
             for i, motor in enumerate(motors)
