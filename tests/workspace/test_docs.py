@@ -11,8 +11,10 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+import typer
 import yaml
 
+from humanoid_control_cli.app import app
 from humanoid_control_cli.reason_codes_page import with_tables
 from humanoid_control_common.robot.joints import JointLimits, JointSet
 from humanoid_control_common.robot.mit_interface import JointCommand, JointState
@@ -102,6 +104,17 @@ def test_every_plugin_is_documented(group: str) -> None:
 def test_every_error_of_the_drives_is_documented() -> None:
     text = _guide("ethercat_reference.md")
     assert [code for code in ERROR_CODES if f"0x{code:04X}" not in text] == []
+
+
+def test_every_command_of_hc_is_documented() -> None:
+    rows = [line for line in _guide("commands.md").splitlines() if line.startswith("| `hc ")]
+    missing = []
+    for name, command in typer.main.get_command(app).commands.items():  # type: ignore[attr-defined]
+        own = "\n".join(row for row in rows if re.search(rf"`hc {name}[` ]", row))
+        parts = getattr(command, "commands", {})  # of a group such as `hc sdo`
+        missing += [name] if not own else []
+        missing += [part for part in parts if not re.search(rf"`(hc {name} )?{part}`", own)]
+    assert missing == []
 
 
 def test_every_reason_code_is_documented_as_the_robot_gives_it() -> None:
