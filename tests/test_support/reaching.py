@@ -9,8 +9,8 @@ from ament_index_python.packages import get_package_share_directory
 
 from humanoid_controller_manager.controller import RobotFacts
 from humanoid_controller_manager.hardware.urdf import parse_robot_description
-from humanoid_controllers.policy.on_robot import motion_of
 from humanoid_controllers.policy.parameters import MotionParameters
+from humanoid_controllers.policy.policy_check import motion_of
 from humanoid_policy.model import load_policy
 from humanoid_policy.motion_reference import MotionReference
 from prime_description import expand

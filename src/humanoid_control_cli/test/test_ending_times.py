@@ -30,7 +30,7 @@ def test_the_parts_are_what_the_steps_may_take() -> None:
     can = claim.PATIENCE + disabling.LONGEST + 2 * guard_process.PARTING
     can += 2 * (timing.silence + session.UNCONFIRMED) + timing.disable_timeout
     assert can + BETWEEN <= times.CAN_EXIT
-    assert ANSWER_TIME + 4 * BETWEEN <= times.LAST_WORDS
+    assert ANSWER_TIME + 4 * BETWEEN <= times.PROCESS_END
 
 
 def test_the_exit_of_drives_that_answer_nothing_takes_twelve_seconds() -> None:

@@ -5,7 +5,7 @@ after all of its steps have had their full time, one after the other:
 
     asked in order    WAY_DOWN -> asked at once
     asked at once     HANGING_LOOP -> RING_EXIT -> CAN_EXIT (components end one by one)
-                      -> LAST_WORDS
+                      -> PROCESS_END
 
 Usually the end takes one to four seconds. The limits of the steps are in their modules; a test adds
 them up (`test_ending_times.py`).
@@ -17,10 +17,10 @@ WAY_DOWN: Final = 10.0  # damped until slow (6), gains 0 (1.5); also with a brok
 HANGING_LOOP: Final = 2.0  # waiting for the last tick
 RING_EXIT: Final = 12.5  # no drive answers: disabled, 0x2383 in OP and in PREOP, INIT
 CAN_EXIT: Final = 12.5  # a guard that starts or acts; motors that do not confirm
-LAST_WORDS: Final = 3.0  # `hc down` reads its answer, nodes and threads end
+PROCESS_END: Final = 3.0  # `hc down` reads its answer, nodes and threads end
 
 ANSWER: Final = WAY_DOWN + HANGING_LOOP + RING_EXIT + CAN_EXIT  # when `hc down` is answered
-END_AT_ONCE: Final = HANGING_LOOP + RING_EXIT + CAN_EXIT + LAST_WORDS  # from SIGTERM on
+END_AT_ONCE: Final = HANGING_LOOP + RING_EXIT + CAN_EXIT + PROCESS_END  # from SIGTERM on
 END_IN_ORDER: Final = WAY_DOWN + END_AT_ONCE  # from SIGINT on
 
 # For supervisors. SIGTERM removes torque at once, so it follows the time of the way down. An exit

@@ -25,7 +25,7 @@ LONGEST_DELAY: Final = 1.0  # [s]
 # [s] for which a reading counts although later readings fail. After it the target follows the
 # joint. A reading whose answer never comes (a second until the audit, another second until it is
 # given up) leaves time for the next one.
-BELIEVED: Final = 2.5
+READING_VALID: Final = 2.5
 
 
 class DriveRecord:
@@ -124,7 +124,7 @@ class DriveRecord:
 
     def not_learned(self, now: float, *, write: bool) -> None:
         """Forget the registers, unless only a reading failed: it changes nothing on the drive."""
-        if write or now - self._read_at > BELIEVED:
+        if write or now - self._read_at > READING_VALID:
             self.forget()
 
     def fail(self, reason: str, now: float) -> None:

@@ -24,7 +24,7 @@ All = Annotated[
 
 @app.command("list")
 def list_files(folder: Folder = None, every: All = False) -> None:
-    """Show which files of this ROS domain there are, latest first. Exit code 1: none."""
+    """List the files of this ROS domain, latest first. Exit code 1: none."""
     from rich.console import Console
 
     from humanoid_control_cli.black_box.files import list_rows
@@ -46,7 +46,7 @@ def show(
     folder: Folder = None,
     every: All = False,
 ) -> None:
-    """Show what led to a fault, moment by moment, and what to do about it."""
+    """Show the events that led to a fault, and the remedies."""
     from rich.console import Console
 
     from humanoid_control_cli.black_box.files import found
@@ -62,7 +62,7 @@ def show(
 
 @app.command()
 def save(timeout: Timeout = 5.0) -> None:
-    """Have the black box make a file of the last minute now. Exit code 1: it can't."""
+    """Write a file of the last minute now. Exit code 1: no file was written."""
     from humanoid_control_cli.black_box.files import ask_to_save
 
     typer.echo(ask_to_save(timeout))

@@ -112,7 +112,7 @@ def check(  # noqa: PLR0913, PLR0917 - one argument for each option
     yes: Yes = False,
     timeout: Timeout = 10.0,
 ) -> None:
-    """Measure the friction again, and compare it with a map: how much is left, per direction.
+    """Measure the friction again and compare it with a map: the residual per direction.
 
     As `record`, but it writes nothing. Exit code 1: refused, aborted, or not within the bound.
     """
@@ -139,7 +139,7 @@ def plot(
         ),
     ] = None,
 ) -> None:
-    """Draw both maps of each joint, the samples behind them, and what the maps leave of these."""
+    """Draw both maps of each joint, their samples, and the residuals."""
     from humanoid_control_cli.friction.plot import plot as run
 
     target = into or file.with_suffix(".svg")

@@ -24,7 +24,7 @@ class DrivenJoint:
         joint: name.
 
     Attributes:
-        heard: number of measurements that have arrived.
+        measurements: number of measurements that have arrived.
         knows_gravity: whether the robot publishes the gravity torque of the joint.
         error: why the recording was aborted; None if it was not.
     """
@@ -33,7 +33,7 @@ class DrivenJoint:
         self._joint = joint
         self._recording: Recording | None = None
         self._effort = self._gravity = 0.0  # [Nm] commanded, and of the model
-        self.heard = 0
+        self.measurements = 0
         self.knows_gravity = False
         self.error: RobotError | None = None
         self._publisher = node.create_publisher(Float64MultiArray, COMMANDS, 4)
@@ -43,7 +43,7 @@ class DrivenJoint:
         listen(GravityState, GRAVITY, self._on_gravity, 10)
 
     @property
-    def is_heard(self) -> bool:
+    def has_subscriber(self) -> bool:
         """Return whether the controller has subscribed to the commands."""
         return bool(self._publisher.get_subscription_count() > 0)
 
@@ -60,7 +60,7 @@ class DrivenJoint:
     # Inside.
 
     def _on_state(self, message: JointState) -> None:
-        self.heard += 1
+        self.measurements += 1
         recording = self._recording
         if recording is None:
             return

@@ -164,7 +164,7 @@ def _drive(
     client = robot.client
     joint = DrivenJoint(client.node, task.joint)
     try:
-        if not client.wait(lambda: joint.is_heard or signals.count, client.timeout):
+        if not client.wait(lambda: joint.has_subscriber or signals.count, client.timeout):
             raise NoAnswerError(f"{CONTROLLER}: no subscription within {client.timeout:g} s")
         if not client.wait(lambda: joint.knows_gravity, GRAVITY_WAIT):
             sys.stderr.write("hc: this robot has no model of gravity: none is subtracted\n")
@@ -172,12 +172,12 @@ def _drive(
             raise KeyboardInterrupt
         robot.modes.request(Intent.START_REMOTE)
         joint.drive(recording)
-        heard = _Heard(joint, client.clock)
+        silence = _Silence(joint, client.clock)
 
         def over() -> bool:
             show(task.joint, recording)
             ended = recording.done or joint.error is not None or _taken_over(robot.modes)
-            return bool(signals.count or ended or heard.is_silent())
+            return bool(signals.count or ended or silence.is_over_limit())
 
         client.wait(over, math.inf)
     finally:
@@ -197,18 +197,18 @@ def _judge(modes: ModeClient, recording: Recording, joint: DrivenJoint) -> None:
         raise NoAnswerError(f"no measurement for {SILENCE:g} s: the recording is aborted")
 
 
-class _Heard:
+class _Silence:
     """Notes when the latest measurement of a joint arrived."""
 
     def __init__(self, joint: DrivenJoint, clock: Callable[[], float]) -> None:
         self._joint, self._clock = joint, clock
-        self._count, self._at = joint.heard, clock()
+        self._count, self._at = joint.measurements, clock()
 
-    def is_silent(self) -> bool:
+    def is_over_limit(self) -> bool:
         """Return whether none has arrived for too long."""
         now = self._clock()
-        if self._joint.heard != self._count:
-            self._count, self._at = self._joint.heard, now
+        if self._joint.measurements != self._count:
+            self._count, self._at = self._joint.measurements, now
         return now - self._at > SILENCE
 
 

@@ -20,7 +20,7 @@ def new_controller(
         str, typer.Option(metavar="NAME", help="The robot whose controllers file is copied.")
     ] = "prime",
 ) -> None:
-    """Write a package with a controller that works, to be changed.
+    """Write a package with a working controller, to be changed.
 
     It holds the pose found at activation. Its README has the commands to build and run it.
     """

@@ -120,7 +120,7 @@ def heartbeat(
 
 
 def clear_fault(timeout: Timeout = 5.0) -> None:
-    """Reset drive faults and let requests in again after a fall to DAMPING.
+    """Reset drive faults and accept requests again after a fall to DAMPING.
 
     Drives take a moment to recover: waits until they have, or for the timeout.
     """
@@ -137,7 +137,7 @@ def status(
     ] = False,
     timeout: Timeout = 5.0,
 ) -> None:
-    """Show mode, safety, timing and joints; what isn't well, and what to do about it.
+    """Show mode, safety, timing and joints, the present problems and their remedies.
 
     Exit code 1: something of it is missing.
     """

@@ -56,7 +56,7 @@ def read(
         ),
     ] = None,
 ) -> None:
-    """Read an object. Exit code 1: not every slave has answered."""
+    """Read an object. Exit code 1: a slave did not answer."""
     positions, address = parse_positions(pos), parse_address(index)
     outcomes = (
         _by_the_robot(positions, address, timeout)
@@ -91,7 +91,7 @@ def write(
     kind: Type = None,
     timeout: Timeout = 5.0,
 ) -> None:
-    """Write an object and read it back. Exit code 1: not every slave has taken it.
+    """Write an object and read it back. Exit code 1: a slave refused it.
 
     The gains 0x2381 to 0x2383 belong to the impedance manager, which takes back what is not that of
     the mode in force.

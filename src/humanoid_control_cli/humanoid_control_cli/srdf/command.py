@@ -31,7 +31,7 @@ def srdf(
         ),
     ] = None,
 ) -> None:
-    """Write which pairs of links need no check for self-collision, as an SRDF.
+    """Write the pairs of links that need no check for self-collision, as an SRDF.
 
     Adjacent: one joint moves them. Never: no angles within the joint limits let them touch, which
     is proven. Default, Always: their shapes overlap at the zero pose, or at all of many poses;

@@ -38,7 +38,7 @@ def play(
     ] = 1.0,
     timeout: Timeout = 5.0,
 ) -> None:
-    """Play a motion in REMOTE, from wherever the joints are.
+    """Play a motion in REMOTE, from the present pose.
 
     All of it is checked before anything moves: the file, limits, self-collision. Needs a trajectory
     controller: docs/trajectories.md. Ctrl-C stops the joints on their way. Exit code 1: refused, or

@@ -126,7 +126,7 @@ def break_(
         ),
     ] = None,
 ) -> None:
-    """Have a drive of the running `hc up twin` find a fault. Exit code 1: it can't."""
+    """Put a drive of the running `hc up twin` at fault. Exit code 1: not possible."""
     from humanoid_control_cli.twin.faults import break_joint
 
     typer.echo(break_joint(joint, error))
@@ -134,7 +134,7 @@ def break_(
 
 @app.command()
 def mend(joint: Joint) -> None:
-    """Take away the cause of a fault, as a new battery does; `hc clear-fault` does the rest."""
+    """Remove the cause of a fault, such as a weak battery; then call `hc clear-fault`."""
     from humanoid_control_cli.twin.faults import mend_joint
 
     typer.echo(mend_joint(joint))

@@ -94,7 +94,7 @@ class ActiveController:
         self.members: tuple[MemberReport, ...] = ()  # of the group in charge
         self.held_back: HeldBack | None = None  # how the limit stage changed the latest command
         # Joints with gravity compensation by request of the controller in charge, (n,).
-        self.held_up: NDArray[np.bool_] = np.zeros(len(hardware.joints), dtype=np.bool_)
+        self.compensated_joints: NDArray[np.bool_] = np.zeros(len(hardware.joints), dtype=np.bool_)
         self._hardware = hardware
         self._safe_chain = tuple(safe_chain)
         self._patience = patience
@@ -298,10 +298,12 @@ class ActiveController:
 
     def _note_held_up(self) -> None:
         """Note the joints to be held against gravity: none unless stiffness is confirmed."""
-        slot, count = self._slot, len(self.held_up)
+        slot, count = self._slot, len(self.compensated_joints)
         stiff = self.phase is Phase.RUNNING and self.mode not in SAFE_MODES
-        self.held_up = (
-            np.zeros(count, dtype=np.bool_) if slot is None or not stiff else slot.held_up(count)
+        self.compensated_joints = (
+            np.zeros(count, dtype=np.bool_)
+            if slot is None or not stiff
+            else slot.compensated_joints(count)
         )
 
     def _count_switch(self) -> None:

@@ -228,7 +228,9 @@ class ControlLoop:
         if self.gravity is None:
             return command
         stiffness, effort = limits.acting_stiffness(command), limits.effort_limit
-        return self.gravity.apply(state, command, active.held_up, stiffness, effort, period)
+        return self.gravity.apply(
+            state, command, active.compensated_joints, stiffness, effort, period
+        )
 
     def _note_time(self) -> None:
         self._read_at, self._read_at_system = self._machine.clock(), self._machine.system_time_ns()

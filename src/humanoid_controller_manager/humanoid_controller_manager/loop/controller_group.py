@@ -106,9 +106,11 @@ class ControllerGroup:
         """Whether it starts only once the impedance of its mode is confirmed."""
         return self.hold is not None or any(slot.needs_stiffness for slot, _ in self.members)
 
-    def held_up(self, count: int) -> NDArray[np.bool_]:
+    def compensated_joints(self, count: int) -> NDArray[np.bool_]:
         """Return for which of the robot's `count` joints members request gravity compensation."""
-        return np.asarray(np.any([slot.held_up(count) for slot, _ in self.members], axis=0))
+        return np.asarray(
+            np.any([slot.compensated_joints(count) for slot, _ in self.members], axis=0)
+        )
 
     def lacking(self, hardware: HardwareGroup) -> str:
         """Return which joints do not offer what the members need, or holding; empty if all do."""

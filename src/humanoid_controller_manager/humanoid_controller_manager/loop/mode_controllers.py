@@ -94,7 +94,7 @@ class ControllerSlot:
         """Whether it starts only once the impedance of its mode is confirmed."""
         return "stiffness" in self.controller.needs
 
-    def held_up(self, count: int) -> NDArray[np.bool_]:
+    def compensated_joints(self, count: int) -> NDArray[np.bool_]:
         """Return the joints with gravity compensation, a mask over the robot's `count` joints."""
         mask = np.zeros(count, dtype=np.bool_)
         mask[slice(None) if self.share is None else self.share.rows] = self.compensates_gravity

@@ -124,13 +124,13 @@ def configured_instance(
         instance = plugin()
         instance.on_configure(parameters, robot)
         gains = instance.gains if isinstance(instance, Controller) else None
-        held_up = isinstance(instance, Controller) and instance.compensates_gravity
+        compensates = isinstance(instance, Controller) and instance.compensates_gravity
     except ConfigError as error:
         raise ConfigError(f"{where}: {error}") from error
     except (Exception, SystemExit) as error:  # plug-in code: may raise anything
         raise ConfigError(f"{where}: on_configure failed: {error!r}") from error
     _contract_of(plugin).refuse_hidden(instance, where)
-    if held_up and robot.no_gravity:
+    if compensates and robot.no_gravity:
         raise ConfigError(f"{where}: gravity cannot be compensated: {robot.no_gravity}")
     if gains is not None:
         hardware.check_gains(instance.mode, *gains, where, rows)

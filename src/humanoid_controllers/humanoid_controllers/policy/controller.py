@@ -11,13 +11,13 @@ from humanoid_control_common.robot.mit_interface import Capability, JointCommand
 from humanoid_control_common.rules.modes import Mode
 from humanoid_controller_manager.controller import Controller, RobotFacts
 from humanoid_controllers.policy.live_inputs import LiveInputs
-from humanoid_controllers.policy.on_robot import (
+from humanoid_controllers.policy.parameters import PolicyParameters
+from humanoid_controllers.policy.policy_check import (
     check_period,
     check_robot,
     joint_rows,
     motion_of,
 )
-from humanoid_controllers.policy.parameters import PolicyParameters
 from humanoid_policy.action import ActionLaw, Target
 from humanoid_policy.errors import PolicyFailedError
 from humanoid_policy.inference import Inference

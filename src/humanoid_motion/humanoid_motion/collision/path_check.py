@@ -13,7 +13,7 @@ from humanoid_motion.errors import MotionRefusedError
 
 TOLERANCE: Final = 0.002  # [m]; the distance between two checked poses may be smaller by this
 # 10 µs each. The ROS side waits meanwhile; after 200 ms of its silence the loop goes to DAMPING.
-MOST_LOOKS: Final = 5000
+MOST_CHECKS: Final = 5000
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,19 +33,19 @@ def first_conflict(model: CollisionModel, way: FloatArray, distance: float) -> C
 
     The way is straight in joint space between two samples. A point of a link moves at most by the
     angle of each joint times the point's distance from that joint's axis. So the distances at one
-    pose tell how far the way is free, up to TOLERANCE; the next look is at the end of that part.
+    pose tell how far the way is free, up to TOLERANCE; the next check is at the end of that part.
 
-    Raises MotionRefusedError for a way that takes more than MOST_LOOKS looks.
+    Raises MotionRefusedError for a way that takes more than MOST_CHECKS checks of all distances.
     """
     motion = np.abs(np.diff(way, axis=0)) @ model.reach  # [m] of any shape between two samples
     moved = np.concatenate([[0.0], np.cumsum(motion)])  # [m] until each sample
     narrow = {pair: it for pair, it in model.pairs(way[0]).items() if it < distance}
-    place, looks = 0.0, 0  # [m] of the next look
+    place, looks = 0.0, 0  # [m] of the next check
     before = way[0]
     while place < moved[-1]:
-        if looks == MOST_LOOKS:
+        if looks == MOST_CHECKS:
             raise MotionRefusedError(
-                f"the way needs more than {MOST_LOOKS} checks of the distances: send it in parts"
+                f"the way needs more than {MOST_CHECKS} checks of the distances: send it in parts"
             )
         looks += 1
         sample = int(np.searchsorted(moved, place, side="right")) - 1
