@@ -60,7 +60,7 @@ def planted() -> FrictionMap:
 
 
 class FrictionJoint:
-    """A hanging link with friction and weight; the loop ticks when someone says so.
+    """A hanging link with friction and weight; the loop ticks when a test calls it.
 
     Args:
         kind: class of its controller.

@@ -181,8 +181,10 @@ def test_an_unlisted_participant_gets_nothing(domain: int, tmp_path: Path) -> No
     robot = protected | {"ROS_SECURITY_ENCLAVE_OVERRIDE": "/humanoid_control/robot"}
     speaker = subprocess.Popen([sys.executable, "-c", SPEAK], env=operator)
     try:
-        assert _hears(robot, 30.0), "the robot hears nothing of an operator who has keys"
-        assert not _hears(dict(os.environ), 5.0), "somebody without keys heard an operator"
+        assert _hears(robot, 30.0), "the robot receives no message of an operator with keys"
+        assert not _hears(dict(os.environ), 5.0), (
+            "a node without keys received an operator's message"
+        )
     finally:
         speaker.kill()
         speaker.wait()

@@ -44,7 +44,7 @@ ATTEMPTS = 3
 def unless_held_up(test: Callable[..., None]) -> Callable[..., None]:
     """A test that is begun again if it fails while others held up this machine.
 
-    Watchers say so that know nothing of the robot. The test runner counts it as a second try.
+    Watchers that do not depend on the robot report that. The test runner counts it as a second try.
     """
 
     @functools.wraps(test)
@@ -219,7 +219,7 @@ def test_a_power_down_out_of_a_stop_leaves_gates_closed_and_motors_off(whole: Pr
     whole.damped()
     whole.client.reach(Mode.STANDBY)
     stop = whole.client.node.create_publisher(Bool, "/emergency_stop", 10)
-    whole.client.until(stop.get_subscription_count, "somebody who hears a stop")
+    whole.client.until(stop.get_subscription_count, "a subscriber of the stop")
     stop.publish(Bool(data=True))
     answer = whole.client.call("/humanoid_control/power_down")
     control = whole.running["control"]

@@ -46,7 +46,9 @@ def test_a_needed_process_ends_after_its_dependants(messages: list[str]) -> None
     everybody = (viewer, control, manager, robot)
     stop = sequence(messages, *everybody)
     stop.advance(0.0)
-    assert [it.got for it in everybody] == [[SIGINT], [SIGINT], [], []], "a viewer delays nobody"
+    assert [it.got for it in everybody] == [[SIGINT], [SIGINT], [], []], (
+        "a viewer delays no process"
+    )
     viewer.running = control.running = False
     stop.advance(1.0)
     assert (manager.got, robot.got) == ([SIGINT], [])

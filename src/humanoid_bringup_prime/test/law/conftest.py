@@ -156,7 +156,7 @@ class Measured:
 
 
 class Laboratory:
-    """Measures the gains of joints whose target is at 0, without looking at their motors."""
+    """Measures the gains of joints whose target is at 0, without reading their motors."""
 
     PERIOD = 0.02  # [s] of what specimens tell
 
