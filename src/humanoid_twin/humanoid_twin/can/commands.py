@@ -51,6 +51,16 @@ class CanCommands:
         for motor in self._motors(id):
             motor.power(True)
 
+    def cut(self, id: int | None = None) -> None:
+        """Cut the cable of a motor, or of all: it keeps power and torque, and its last command."""
+        for motor in self._motors(id):
+            motor.connect(False)
+
+    def mend(self, id: int | None = None) -> None:
+        """Mend the cable of a motor, or of all."""
+        for motor in self._motors(id):
+            motor.connect(True)
+
     def delay_enable(self, id: int, seconds: float) -> None:
         """Make enabling take a time [s] from now on."""
         if not 0 <= seconds < math.inf:
@@ -89,6 +99,15 @@ class CanCommands:
         disturbance = self.can.bus.disturbance
         disturbance.late_probability = float(probability)
         disturbance.lateness = round(seconds * 1e9)
+
+    def hold_up(self, seconds: float) -> None:
+        """Hold all frames up for a time [s], both ways; then they arrive at once, in their order.
+
+        So does an adapter that gets no time.
+        """
+        if not 0 <= seconds < math.inf:
+            raise CanError(f"held up for {seconds} s: can't be")
+        self.can.bus.disturbance.held_until = self.can.bus.now + round(seconds * 1e9)
 
     def double(self, probability: float) -> None:
         """Deliver frames twice at random."""

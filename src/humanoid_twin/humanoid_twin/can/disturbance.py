@@ -19,6 +19,7 @@ class Disturbance:
     lost_probability: float = 0.0  # of being acknowledged and then lost in the receivers' buffers
     late_probability: float = 0.0  # of being held up in the receivers' buffers
     lateness: int = 0  # [ns] for so long
+    held_until: int = 0  # [ns] all frames are held up in the receivers' buffers until then
     double_probability: float = 0.0  # of being received twice
     corrupt_next: int = 0  # frames to destroy on the wire; their senders repeat them
     due: int = NEVER  # [ns] when the next late frame arrives
@@ -40,9 +41,11 @@ class Disturbance:
         """Hand a frame that got through at `now` [ns] to its receivers: once, twice, or later."""
         if self._strikes(self.double_probability):
             receivers = receivers * 2
-        if self._strikes(self.late_probability):
+        late = self.lateness if self._strikes(self.late_probability) else 0
+        arrival = max(now + late, self.held_until)
+        if arrival > now:
             self._count += 1
-            heappush(self._held, (now + self.lateness, self._count, frame, receivers))
+            heappush(self._held, (arrival, self._count, frame, receivers))
             self.due = self._held[0][0]
             return
         for receive in receivers:

@@ -182,8 +182,51 @@ def test_orders_are_late_too(host):
     assert host.drive(22)["firmware"]["enabled"]
 
 
+def test_frames_of_a_hold_up_come_at_once_and_in_their_order(host):
+    host.enable(22)
+    host.run(10)
+    host.got.clear()
+    host.commands.hold_up(0.05)
+    host.send(22, 0x00, bytes(8))  # RESET, behind all that is sent until then
+    host.run(49)
+    assert host.got == []
+    assert host.drive(22)["firmware"]["enabled"]
+    host.run(2)
+    assert 18 <= len(host.got) <= 20
+    assert not host.drive(22)["firmware"]["enabled"]
+    host.got.clear()
+    host.run(50)
+    assert host.got == []
+
+
+def test_a_motor_whose_cable_is_cut_keeps_its_torque_and_hears_nothing(host):
+    host.enable(22)
+    host.commands.cut(22)
+    host.run(1)
+    host.send(22, 0x00, bytes(8))
+    host.got.clear()
+    host.run(50)
+    assert host.got == []
+    assert host.drive(22)["powered"]
+    assert host.drive(22)["firmware"]["enabled"]
+    assert host.can.motor(22).spring()[0] > 0.0
+    host.commands.mend(22)
+    host.run(50)
+    assert host.heard() == {22}
+
+
+def test_a_cable_that_is_cut_while_the_power_is_off_stays_cut(host):
+    host.enable(22)
+    host.commands.power_off(22)
+    host.commands.cut(22)
+    host.commands.power_on(22)
+    host.enable(22)
+    assert not host.drive(22)["firmware"]["enabled"]
+
+
 def test_a_delay_or_a_probability_that_cannot_be_is_refused(host):
     for ask in (
+        lambda: host.commands.hold_up(-0.1),
         lambda: host.commands.late(1.5, 0.1),
         lambda: host.commands.late(0.5, -0.1),
         lambda: host.commands.double(-0.1),

@@ -48,6 +48,7 @@ class CanMotor:
         self.family, self.model = family, model
         self.controller = bus.attach(self._receive, queue_length=MAILBOXES)
         self.frozen = False
+        self._powered = self._connected = True
         self._torque = 0.0  # [Nm]
         self.firmware = firmware(self._send)
         self.firmware.boot()
@@ -55,11 +56,11 @@ class CanMotor:
     @property
     def powered(self) -> bool:
         """True if it has power."""
-        return self.controller.powered
+        return self._powered
 
     def step(self) -> None:
         """Run one millisecond of the firmware's loop, with the present shaft."""
-        if not self.controller.powered or self.frozen:
+        if not self._powered or self.frozen:
             return  # a firmware that hangs leaves the torque as it is
         position, velocity = self.shaft.measure()
         torque = self.firmware.tick(position, velocity)
@@ -70,16 +71,22 @@ class CanMotor:
         """Switch on or off. Off: no torque, no acknowledgement, volatile state lost."""
         if on == self.powered:
             return
-        self.controller.set(powered=on)
+        self._powered = on
+        self.controller.set(powered=on and self._connected)
         if on:
             self.frozen = False
             self.firmware.boot()
         else:
             self._turn(0.0)
 
+    def connect(self, connected: bool) -> None:
+        """Join the bus, or leave it: the firmware goes on without frames."""
+        self._connected = connected
+        self.controller.set(powered=connected and self._powered)
+
     def spring(self) -> tuple[float, float]:
         """Return the present stiffness [Nm/rad] and its share of the torque at the output [Nm]."""
-        if not self.controller.powered:
+        if not self._powered:
             return 0.0, 0.0
         stiffness, target = self.firmware.spring()
         return stiffness, stiffness * (target - self.shaft.position())
