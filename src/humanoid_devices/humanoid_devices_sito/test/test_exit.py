@@ -62,7 +62,7 @@ def enabled(bench: CanBench) -> list[int]:
 def cut(bench: CanBench, *ids: int) -> None:
     """Cut the cable to motors, which keep their power."""
     for id_ in ids:
-        bench._can.motor(id_).controller.set(powered=False)
+        bench.call("cut", id_)
 
 
 def end(rig: CanRig) -> None:
@@ -262,6 +262,38 @@ def test_a_bring_up_that_fails_names_the_motor_that_it_left_enabled(
     text = r"j3 \(id 39\): it still sends within 1 s.*may still be enabled: j3 \(id 39\)"
     with pytest.raises(HardwareError, match=text):
         again.activate()
+    assert enabled(bench) == [39]
+
+
+class CutOnceEnabled(Bus):
+    """Has the cable of one motor cut right after it was enabled."""
+
+    def __init__(self, bus: Bus, bench: CanBench, id_: int) -> None:
+        self._bus, self._bench, self._id = bus, bench, id_
+        self.receive, self.state = bus.receive, bus.state
+        self.refused, self.close = bus.refused, bus.close
+
+    def send(self, frame: CanFrame) -> None:
+        """See Bus."""
+        self._bus.send(frame)
+        time = self._bench.time
+        if frame[0] == identifier(self._id, MessageType.SELECT_MODE) and time is not None:
+            soon = time.scheduler.now + 20_000_000  # [ns]
+            time.scheduler.call_at(soon, lambda: cut(self._bench, self._id))
+
+
+def test_a_bring_up_that_fails_names_the_motor_that_was_enabled_and_is_silent(
+    can_bench: MakeBench, can_info: MakeInfo, can_rig: MakeRig
+) -> None:
+    bench = can_bench("sito", "TA40-50", IDS)
+    host = replace(
+        bench.host, open_bus=lambda it: CutOnceEnabled(bench.host.open_bus(it), bench, 39)
+    )
+    info = can_info(IDS, "TA40-50", channel=bench.address)
+    rig = can_rig(SitoSystem(Timing(), host), info, bench.time)
+    text = r"j3 \(id 39\): no answer.*; may still be enabled: j3 \(id 39\): was silent before$"
+    with pytest.raises(HardwareError, match=text):
+        rig.activate()
     assert enabled(bench) == [39]
 
 

@@ -33,18 +33,21 @@ class Activation:
         """Disable, prepare and enable `motors`; if one fails, all are disabled again.
 
         Raises MotorError that names the joints and what may help, and those that may be enabled
-        nevertheless; MotorError as soon as `may_enable` returns False; AdapterLostError.
+        nevertheless; MotorError as soon as `may_enable` returns False; AdapterLostError. Where
+        obedience is silence, these are also the motors that were silent before the second order.
         """
         began = self._session.clock() - self._timing.recent
         for motor in motors:
             self._session.forget(motor)
         failures = self._disable(motors, clear_faults=True)
         failures = failures or self._prepare(motors)
-        failures = failures or self._enable(motors, may_enable)
-        failures = failures or self._unmeasured(motors)
+        silent: Failures = {}
+        if not failures:
+            failures = self._enable(motors, may_enable) or self._unmeasured(motors)
+            silent = self._silent(motors, 0.0) if failures else {}
         if failures:
             problem = self._problem(failures, began)
-            if left := self._disable(motors, clear_faults=False):
+            if left := self._disable(motors, clear_faults=False) | silent:
                 text = f"may still be enabled: {self._named(left)}"
                 enabled = Reason.of(MAY_BE_ENABLED, text)
                 problem = joined((problem, enabled)).worded(f"{problem.text}; {text}")
@@ -59,10 +62,9 @@ class Activation:
         it is one of those `disabled` before; so does every motor if the bus had errors meanwhile.
         """
         began = self._session.clock()
+        asked = [m for m in motors if m not in disabled]
+        failures = self._silent(asked, self._timing.silence)
         orders = [self._family.disabling(m, clear_faults=False) for m in motors]
-        heard = {it.motor: it.quiet for it in orders if it.quiet and it.motor not in disabled}
-        lost = self._session.unheard(heard, self._timing.silence)
-        failures = dict.fromkeys(lost, Reason.of(MOTOR_NO_ANSWER, "was silent before"))
         quiet = self._timing.silence_at_exit
         orders = [replace(it, quiet=quiet, insists=True) if it.quiet else it for it in orders]
         failures |= self._exchange_disabling(orders)
@@ -90,6 +92,13 @@ class Activation:
     def _exchange_disabling(self, orders: Iterable[Exchange]) -> Failures:
         timing = self._timing
         return self._session.exchange(orders, timeout=timing.disable_timeout, retry=timing.retry)
+
+    def _silent(self, motors: Iterable[int], patience: float) -> Failures:
+        """Return those of `motors` that obey by silence, and are not heard for `patience` [s]."""
+        orders = [self._family.disabling(m, clear_faults=False) for m in motors]
+        quiet = {it.motor: it.quiet for it in orders if it.quiet}
+        lost = self._session.unheard(quiet, patience)
+        return dict.fromkeys(lost, Reason.of(MOTOR_NO_ANSWER, "was silent before"))
 
     def _prepare(self, motors: Iterable[int]) -> Failures:
         left = {motor: list(self._family.preparing(motor)) for motor in motors}
