@@ -53,7 +53,8 @@ def unreachable(scene: Scene) -> list[str]:
     return [it for it in scene.robot.joints.on_bus(scene.bus) if it in guarded(scene)]
 
 
-def _unheard(scene: Scene) -> list[str]:
+def unheard(scene: Scene) -> list[str]:
+    """Return the joint that is struck, if its motor has no watchdog: nothing softens it."""
     return [it for it in guarded(scene) if it == scene.joint]
 
 
@@ -190,7 +191,7 @@ _MOTORS: Final = (
         name="can: motor with another id",
         inject=motor(lambda can, identifier: can.can_change_id(identifier, _OTHER)),
         mend=motor(lambda can, identifier: can.can_change_id(_OTHER, identifier)),
-        spared=_unheard,
+        spared=unheard,
     ),
     _noticed(
         name="can: motor hot",

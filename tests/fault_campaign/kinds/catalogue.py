@@ -17,7 +17,7 @@ from fault_campaign.kinds import (
     processes,
     ring,
 )
-from fault_campaign.kinds.combined import pairs, races
+from fault_campaign.kinds.combined import exits, mailboxes, pairs, races, recoveries
 from fault_campaign.kinds.kind import Kind
 from fault_campaign.kinds.moving import motions, payloads, played, trajectories
 from fault_campaign.robot_joints import PRIME, RobotJoints
@@ -37,6 +37,9 @@ _SINGLE: Final = (
 
 _STEPPED_ONLY: Final = (
     *races.KINDS,
+    *exits.KINDS,
+    *recoveries.KINDS,
+    *mailboxes.KINDS,
     *motions.KINDS,
     *trajectories.KINDS,
     *played.KINDS,

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 SEED = 1
-SHORT = {"prime": 130, "lite": 45}  # trials of the short form; on Prime all kinds
+SHORT = {"prime": 150, "lite": 50}  # trials of the short form; on Prime all kinds
 MANY = 3000
 
 

@@ -1,0 +1,225 @@
+"""Ordered exits of the CAN motors during which their bus fails, on the stepped robot.
+
+The exit must not call a motor disabled that is not, and its guard disables what can be reached.
+"""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Final
+
+from fault_campaign.disturbing.disturbances import motor, on_bus
+from fault_campaign.judging.power_claims import confirmed_at_exit, false_claims
+from fault_campaign.judging.violation import Breach
+from fault_campaign.kinds.can import guarded, unheard, unreachable
+from fault_campaign.kinds.kind import (
+    Allowed,
+    Filed,
+    Kind,
+    Outcome,
+    Recovery,
+    RefutedError,
+    Scene,
+)
+from fault_campaign.programs import GIVE_UP
+from fault_campaign.robot import MAIN
+from fault_campaign.robot_joints import Struck
+from fault_campaign.stepped.robot import SimulatedRobot
+from humanoid_twin.can.control import CanMethods
+
+_LOOK: Final = 0.001  # [s]
+_BEFORE, _AFTER = 0.4, 1.0  # [s] a fault may come so long before and after the order to end
+HELD: Final = (0.02, 0.5)  # [s] that an adapter is held up
+_UNPLUGGED: Final = (0.1, 2.0)  # [s] until the adapter is plugged in again
+_NOTICED: Final = 1.2  # [s] until the control process knows that its guard has ended
+_GUARD: Final = 4.0  # [s] a guard may take: it tries for 3 s
+# [s] before the order to the motors. What breaks then can't be told from obedience, by docs/can.md.
+_UNTOLD: Final = 0.06
+_FALLS: Final = "an arm without torque falls until it hangs"
+Event = tuple[float, Callable[[], object]]  # time [s], and what happens
+
+
+def simulated(scene: Scene) -> SimulatedRobot:
+    """Return the robot: these kinds need its log and its guards."""
+    assert isinstance(scene.robot, SimulatedRobot)
+    return scene.robot
+
+
+def is_enabled(scene: Scene, joint: str) -> bool:
+    """Return whether the motor of a joint on the bus that is struck has torque, in truth."""
+    return joint in enabled(scene)
+
+
+def enabled(scene: Scene) -> list[str]:
+    """Return the joints on the bus that is struck whose motors have torque, in truth."""
+    motors, joints = scene.can.can_drives(), scene.robot.joints
+    return [
+        it for it in joints.on_bus(scene.bus) if motors[joints.motor(it)]["firmware"]["enabled"]
+    ]
+
+
+class _Exit:
+    """One ordered exit, as it goes on, with the truth of the motors on the bus that is struck."""
+
+    def __init__(self, scene: Scene) -> None:
+        self._scene, self._robot = scene, simulated(scene)
+        self._joints = scene.robot.joints.on_bus(scene.bus)
+        self.lines: list[str] = []
+        self.obeyed_at: float | None = None  # [s] of the robot: when a motor was disabled first
+        self._due: list[Event] = []  # what is still to happen
+
+    def run(self, events: Sequence[Event]) -> None:
+        """Order the end, and let `events` happen; their times count from the order."""
+        robot, log = self._robot, self._robot.stepped.log
+        log.append(self._note)
+        try:
+            ordered = robot.twin.time() + max(0.0, -min(at for at, _ in events))
+            due = sorted(((ordered + at, act) for at, act in events), key=lambda it: it[0])
+            self._until(ordered, due)
+            robot.control.send(signal.SIGTERM)
+            self._until(ordered + GIVE_UP, due)
+        finally:
+            log.remove(self._note)
+        self._due = due
+
+    def untold(self, broken: float) -> bool:
+        """Return whether a cable that broke at a time [s] can't be told from obedience."""
+        return self.obeyed_at is None or self.obeyed_at - _UNTOLD < broken
+
+    def check(self, untold: Sequence[str] = ()) -> None:
+        """Raise RefutedError if the exit calls motors disabled that are not, but for `untold`."""
+        claimed = [it for it in confirmed_at_exit(self._joints, self.lines) if it not in untold]
+        if false := false_claims(claimed, partial(is_enabled, self._scene)):
+            raise RefutedError(f"the exit calls {false} disabled: {self.lines[-3:]}")
+
+    def guarded(self, reachable: Sequence[str]) -> None:
+        """Let the guard end. Raises RefutedError if it leaves motors enabled that it can reach."""
+        robot, scene = self._robot, self._scene
+        for at, act in self._due:
+            robot.pass_until(at)
+            act()
+        guard = robot.stepped.guards.get(scene.bus)
+        if guard is None:
+            return
+        if not robot.observer.within(_GUARD, lambda: guard.process.gone):
+            raise RefutedError(f"the guard has not ended after {_GUARD:g} s")
+        if left := false_claims(reachable, partial(is_enabled, scene)):
+            raise RefutedError(f"exit and guard leave {left} enabled: {self.lines[-3:]}")
+
+    def _until(self, end: float, due: list[Event]) -> None:
+        """Let time pass until `end` [s], or until the control process has ended."""
+        robot = self._robot
+        while robot.control.runs and robot.twin.time() < end:
+            while due and due[0][0] <= robot.twin.time():
+                due.pop(0)[1]()
+            robot.pass_until(robot.twin.time() + _LOOK)
+            if self.obeyed_at is None and len(enabled(self._scene)) < len(self._joints):
+                self.obeyed_at = robot.twin.time()
+
+    def _note(self, process: str, severity: str, text: str) -> None:
+        if process == MAIN and severity in ("error", "fatal", "critical"):
+            self.lines.append(text)
+
+
+def _moment(scene: Scene) -> float:
+    return scene.dice.uniform(-_BEFORE, _AFTER)
+
+
+def _cable_of_a_motor(scene: Scene) -> None:
+    ending, broken = _Exit(scene), [0.0]
+
+    def cut() -> None:
+        scene.can.can_cut(scene.motor)
+        broken[0] = scene.robot.twin.time()
+
+    ending.run([(_moment(scene), cut)])
+    ending.check([scene.joint] if ending.untold(broken[0]) else [])
+    reachable = [it for it in scene.robot.joints.on_bus(scene.bus) if it != scene.joint]
+    ending.guarded(reachable)
+
+
+def _cable_of_all(scene: Scene) -> None:
+    ending = _Exit(scene)
+    ending.run([(_moment(scene), scene.can.can_cut)])
+    ending.check()
+    ending.guarded([])
+
+
+def _held_up(scene: Scene) -> None:
+    ending = _Exit(scene)
+    held = [scene.dice.uniform(*HELD) for _ in range(scene.dice.randint(1, 2))]
+    ending.run([(_moment(scene), partial(scene.can.can_hold_up, it)) for it in held])
+    ending.check()
+    ending.guarded(scene.robot.joints.on_bus(scene.bus))
+
+
+def _unplugged(scene: Scene) -> None:
+    """The adapter is back while the guard still tries."""
+    ending, moment = _Exit(scene), _moment(scene)
+    back = moment + scene.dice.uniform(*_UNPLUGGED)
+    ending.run([(moment, scene.can.can_unplug), (back, scene.can.can_plug_in)])
+    ending.check()
+    if guarded(scene):
+        ending.guarded(scene.robot.joints.on_bus(scene.bus))
+
+
+def _unplugged_without_guard(scene: Scene) -> None:
+    """The guard has ended, so the exit starts another one if it fails."""
+    robot = simulated(scene)
+    robot.signal_guard(scene.bus, signal.SIGKILL)
+    robot.pass_until(robot.twin.time() + _NOTICED)
+    _unplugged(scene)
+
+
+def _destroyed(scene: Scene) -> None:
+    ending = _Exit(scene)
+    counts = [scene.dice.randint(1, 40) for _ in range(scene.dice.randint(1, 3))]
+    ending.run([(_moment(scene), partial(scene.can.can_corrupt_next, it)) for it in counts])
+    ending.check()
+    ending.guarded(scene.robot.joints.on_bus(scene.bus))
+
+
+_exit: Final = partial(
+    Kind,
+    strikes=Struck.CAN,
+    outcome=Outcome.OFF,
+    within=2.5,
+    recovery=Recovery.RESTART,
+    filed=Filed.NOTHING,
+    dies=(MAIN,),
+    allowed=(Allowed(Breach.SPEED, 5.5, _FALLS), Allowed(Breach.JUMP, 0.1, _FALLS)),
+    alone=True,
+)
+
+KINDS: Final = (
+    _exit(
+        name="exit: cable of a motor cut",
+        inject=_cable_of_a_motor,
+        mend=motor(CanMethods.can_mend),
+        spared=unheard,
+    ),
+    _exit(
+        name="exit: cable of the CAN bus cut",
+        inject=_cable_of_all,
+        mend=on_bus(CanMethods.can_mend),
+        spared=unreachable,
+    ),
+    _exit(name="exit: adapter held up", inject=_held_up),
+    _exit(
+        name="exit: adapter unplugged for a while",
+        inject=_unplugged,
+        mend=on_bus(CanMethods.can_plug_in),
+        within=4.0,
+    ),
+    _exit(
+        name="exit: guard killed, and adapter unplugged for a while",
+        inject=_unplugged_without_guard,
+        mend=on_bus(CanMethods.can_plug_in),
+        strikes=Struck.GUARDED,
+        within=5.5,
+        raises=r"^control: the guard of .* ended with exit code -9$",
+    ),
+    _exit(name="exit: frames destroyed", inject=_destroyed),
+)

@@ -1,0 +1,271 @@
+"""CAN motors that are enabled, or enabled again, while their bus fails, on the stepped robot."""
+
+from __future__ import annotations
+
+import io
+import signal
+from collections.abc import Callable
+from contextlib import redirect_stderr
+from functools import partial
+from typing import Any, Final
+
+from fault_campaign.disturbing.disturbances import motor
+from fault_campaign.judging.power_claims import (
+    confirmed_at_start,
+    disabled_by_guard,
+    false_claims,
+)
+from fault_campaign.kinds.can import SILENCE, unheard
+from fault_campaign.kinds.causes import HELD_UP
+from fault_campaign.kinds.combined.exits import HELD, is_enabled
+from fault_campaign.kinds.kind import (
+    BLOCK,
+    LETS_GO,
+    Filed,
+    Kind,
+    Outcome,
+    Recovery,
+    RefutedError,
+    Scene,
+    health_demanded,
+)
+from fault_campaign.programs import GIVE_UP
+from fault_campaign.robot import MAIN
+from fault_campaign.robot_joints import Struck
+from fault_campaign.scenario import Start
+from humanoid_control_common.rules.modes import Mode
+from humanoid_control_common.rules.safety import SafetyFlag
+from humanoid_devices_can.reason_codes import (
+    BUS_OFF,
+    DISABLED_BY_GUARD,
+    MOTORS_BEING_ENABLED,
+    MOTORS_NOT_ENABLED,
+    RX_TIMEOUT,
+    TX_QUEUE_OVERRUN,
+)
+from humanoid_twin.can.control import CanMethods
+
+_ANSWERED: Final = 2.0  # [s] until clear_fault has its answer
+_ENABLES: Final = 1.0  # [s] a motor may take to enable, by the documents
+_NEVER_ENABLES: Final = 10.0  # [s] longer than a bring-up waits
+_ENABLED: Final = 6.0  # [s] until motors are enabled again, or that is given up
+_STIFF: Final = 3.0  # [s] until a stiff mode is in force
+_STANDS_STILL: Final = (0.3, 0.6)  # [s] longer than guard_timeout
+_CUT_BEFORE: Final = (-0.3, 0.9)  # [s] before the standstill
+# [s] before a standstill. A motor that falls silent later is one that the guard has disabled, by
+# docs/can.md: 0.2 s until it counts as silent, a feedback interval and a tick.
+_UNTOLD: Final = 0.24
+_TOLD: Final = 1.5  # [s] until the report of what the guard has done
+_BRING_UP: Final = 2.5  # [s] of the motors, usually less
+
+
+def _report(scene: Scene) -> Any:
+    """Return the latest safety report of the bus that is struck; None without one."""
+    own = [it for it in scene.robot.observer.safety if it.source == scene.block]
+    return own[-1] if own else None
+
+
+def _motors_of_bus(scene: Scene) -> list[int]:
+    joints = scene.robot.joints
+    return [joints.motor(joint) for joint in joints.on_bus(scene.bus)]
+
+
+def _enable_slowly(scene: Scene) -> None:
+    for identifier in _motors_of_bus(scene):
+        scene.can.can_delay_enable(identifier, scene.dice.uniform(0.0, _ENABLES))
+
+
+def _enable_quickly(scene: Scene) -> None:
+    for identifier in _motors_of_bus(scene):
+        scene.can.can_delay_enable(identifier, 0.0)
+
+
+def _held_up(scene: Scene) -> None:
+    scene.can.can_hold_up(scene.dice.uniform(*HELD))
+
+
+def _held_up_while_enabling(scene: Scene) -> None:
+    """Raises RefutedError if motors count as enabled that are not."""
+    robot, observer = scene.robot, scene.robot.observer
+    _enable_slowly(scene)
+    scene.can.can_bus_off()
+    robot.pass_until(robot.twin.time() + SILENCE)
+    if scene.dice.random() < 0.5:  # frames from before the order to disable come after it
+        _held_up(scene)
+        robot.pass_until(robot.twin.time() + scene.dice.uniform(0.0, HELD[1]))
+    observer.try_to_clear(_ANSWERED)
+    began = observer.within(_TOLD, lambda: _is_reported(scene, MOTORS_BEING_ENABLED.name))
+    robot.pass_until(robot.twin.time() + scene.dice.uniform(0.0, _ENABLES))
+    _held_up(scene)
+    if not observer.within(_ENABLED, lambda: not _is_reported(scene, MOTORS_BEING_ENABLED.name)):
+        raise RefutedError(f"motors are being enabled for more than {_ENABLED:g} s")
+    given_up = _is_reported(scene, MOTORS_NOT_ENABLED.name)
+    off = [it for it in robot.joints.on_bus(scene.bus) if not is_enabled(scene, it)]
+    if began and off and not given_up:
+        raise RefutedError(f"{', '.join(off)} count as enabled and are not")
+
+
+def _is_reported(scene: Scene, code: str) -> bool:
+    report = _report(scene)
+    return report is not None and code in report.reason_codes
+
+
+def _stand_still(scene: Scene) -> None:
+    """Let the control process stand still until its guard has acted, and go on."""
+    robot = scene.robot
+    robot.control.send(signal.SIGSTOP)
+    robot.pass_until(robot.twin.time() + scene.dice.uniform(*_STANDS_STILL))
+    robot.control.send(signal.SIGCONT)
+
+
+def _cleared_and_killed(scene: Scene) -> None:
+    """Faults are cleared after the guard has acted; then only the new guard can help."""
+    robot, observer = scene.robot, scene.robot.observer
+    _stand_still(scene)
+    robot.pass_until(robot.twin.time() + scene.dice.uniform(0.0, _TOLD))
+    with health_demanded("motors that the guard had disabled"):
+        robot.healthy()
+    if not observer.comes_to(Mode.STANDBY, _STIFF):
+        raise RefutedError(f"no STANDBY: {observer.now.status_message!r}")
+    robot.pass_until(robot.twin.time() + scene.dice.uniform(0.0, _TOLD))
+    scene.begins()
+    robot.control.send(signal.SIGKILL)
+
+
+def _cut_at_standstill(scene: Scene) -> None:
+    """Raises RefutedError if a motor is called disabled by the guard, which cannot reach it."""
+    robot, observer = scene.robot, scene.robot.observer
+    before = scene.dice.uniform(*_CUT_BEFORE)
+    if before > 0.0:
+        scene.can.can_cut(scene.motor)
+        robot.pass_until(robot.twin.time() + before)
+    scene.begins()
+    robot.control.send(signal.SIGSTOP)
+    if before <= 0.0:
+        robot.pass_until(robot.twin.time() - before)
+        scene.can.can_cut(scene.motor)
+    robot.pass_until(scene.began + scene.dice.uniform(*_STANDS_STILL))
+    robot.control.send(signal.SIGCONT)
+    observer.within(_TOLD, lambda: _is_reported(scene, DISABLED_BY_GUARD.name))
+    joints = robot.joints.on_bus(scene.bus)
+    reports = [it.message for it in observer.safety if it.source == scene.block]
+    claimed = {joint for text in reports for joint in disabled_by_guard(joints, text)}
+    if before > _UNTOLD and (false := false_claims(claimed, partial(is_enabled, scene))):
+        raise RefutedError(f"{false} counts as disabled by the guard: {reports[-1]}")
+
+
+def _bring_up(scene: Scene, strike: Callable[[], object]) -> None:
+    """Start the control process anew, and strike while its motors are enabled.
+
+    Raises RefutedError if a bring-up that fails leaves motors enabled and does not name them.
+    """
+    robot, observer = scene.robot, scene.robot.observer
+    robot.control.send(signal.SIGTERM)
+    robot.control.wait()
+    observer.joint_states.clear()  # of the process that has ended
+    scene.begins()
+    with redirect_stderr(io.StringIO()) as told:
+        robot.control.start()
+        robot.pass_until(scene.began + scene.dice.uniform(0.0, _BRING_UP))
+        strike()
+        up = observer.within(
+            GIVE_UP, lambda: observer.joint_states or not robot.control.runs
+        ) and bool(observer.joint_states)
+    text = told.getvalue()
+    joints = robot.joints.on_bus(scene.bus)
+    if up:
+        return
+    if false := false_claims(confirmed_at_start(joints, text), partial(is_enabled, scene)):
+        raise RefutedError(f"the bring-up leaves {false} enabled and says {text!r}")
+
+
+def _without_stack(scene: Scene) -> list[str]:
+    """Return the joints that a bring-up does not soften: those on the ring have factory gains."""
+    return [*scene.robot.joints.of(Struck.RING), *unheard(scene)]
+
+
+def _cut_in_bring_up(scene: Scene) -> None:
+    _enable_slowly(scene)
+    _bring_up(scene, partial(scene.can.can_cut, scene.motor))
+
+
+def _fails_in_bring_up(scene: Scene) -> None:
+    """One motor does not enable, and the adapter is held up."""
+    _enable_slowly(scene)
+    scene.can.can_delay_enable(scene.motor, _NEVER_ENABLES)
+    _bring_up(scene, partial(_held_up, scene))
+
+
+def _mended(scene: Scene) -> None:
+    scene.can.can_mend()
+    _enable_quickly(scene)
+
+
+_bring_ups: Final = partial(
+    Kind,
+    strikes=Struck.CAN,
+    mend=_mended,
+    starts=(Start.ZERO_TORQUE, Start.DAMPING),  # the ring is not what is tested here
+    outcome=Outcome.OFF,
+    within=1.0,
+    spared=_without_stack,
+    recovery=Recovery.RESTART,
+    filed=Filed.NOTHING,
+    dies=(MAIN,),
+    allowed=(LETS_GO,),
+    alone=True,
+)
+
+KINDS: Final = (
+    Kind(
+        name="can: adapter held up for a while",
+        inject=_held_up,
+        strikes=Struck.CAN,
+        outcome=Outcome.EITHER,
+        within=1.0,
+        watched=0.6,
+        source=BLOCK,
+        codes=(RX_TIMEOUT, TX_QUEUE_OVERRUN),
+        allowed=(LETS_GO,),
+    ),
+    Kind(
+        name="can: adapter held up while motors are enabled again",
+        inject=_held_up_while_enabling,
+        mend=_enable_quickly,
+        strikes=Struck.GUARDED,  # others disable themselves while no frame reaches them
+        within=SILENCE,
+        source=BLOCK,
+        flags=SafetyFlag.BUS_OFF,
+        codes=(BUS_OFF,),
+        allowed=(LETS_GO,),
+        alone=True,
+    ),
+    Kind(
+        name="can: faults cleared after the guard has acted, then control killed",
+        inject=_cleared_and_killed,
+        strikes=Struck.GUARDED,
+        outcome=Outcome.OFF,
+        within=0.8,
+        recovery=Recovery.RESTART,
+        filed=Filed.END,
+        dies=(MAIN,),
+        alone=True,
+    ),
+    Kind(
+        name="can: cable of a motor cut around a standstill of control",
+        inject=_cut_at_standstill,
+        mend=motor(CanMethods.can_mend),
+        strikes=Struck.GUARDED,
+        outcome=Outcome.OFF,
+        within=0.8,
+        watched=1.0,
+        spared=unheard,
+        codes=HELD_UP,
+        alone=True,
+    ),
+    _bring_ups(name="can: cable of a motor cut in the bring-up", inject=_cut_in_bring_up),
+    _bring_ups(
+        name="can: a motor does not enable in the bring-up, and adapter held up",
+        inject=_fails_in_bring_up,
+    ),
+)
