@@ -20,6 +20,8 @@ from humanoid_devices_can.session import bus_lifecycle
 from humanoid_devices_can.timing import Timing
 from humanoid_devices_sito.sito_system import SitoSystem
 from humanoid_devices_sito.wire import MessageType, identifier
+from humanoid_stepped.can_guard import SteppedGuard
+from humanoid_stepped.scheduler import NEVER
 from src.humanoid_devices.humanoid_devices_sito.test.test_held_up_adapter import HeldUpBus
 from src.humanoid_devices.test.can_bench import CanBench, CanRig, MakeBench, MakeInfo, MakeRig
 
@@ -209,6 +211,31 @@ def test_what_an_exit_could_not_disable_is_left_to_the_guard(stiff: Stiff) -> No
     rig.run(0.3)
     with pytest.raises(HardwareError, match="not disabled"):
         end(rig)
+    bench.call("plug_in")
+    rig.pause(1.0)
+    assert enabled(bench) == []
+
+
+@pytest.mark.parametrize("stopped", [False, True])
+def test_an_exit_that_fails_without_a_guard_starts_another(stiff: Stiff, stopped: bool) -> None:
+    bench, rig = stiff()
+    running = rig.system._lifecycle.guard._running
+    assert isinstance(running, SteppedGuard)
+    assert bench.time is not None
+    if stopped:
+        running.process.held_until = NEVER
+    else:
+        running.process.killed = True
+    report = rig.run(1.2)
+    assert "no guard on" in report.message
+    for id_ in IDS:
+        bench.call("freeze", id_)  # the exit reaches none
+    soon = bench.time.scheduler.now + 100_000_000  # [ns]
+    bench.time.scheduler.call_at(soon, lambda: bench.call("unplug"))
+    with pytest.raises(HardwareError, match="not disabled"):
+        end(rig)
+    for id_ in IDS:
+        bench.call("freeze", id_, False)
     bench.call("plug_in")
     rig.pause(1.0)
     assert enabled(bench) == []

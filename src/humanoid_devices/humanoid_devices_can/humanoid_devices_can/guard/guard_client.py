@@ -93,8 +93,11 @@ class Guard:
         )
 
     def leave(self) -> None:
-        """Leave the motors to a guard, which disables them as if this process had died."""
-        if self._running is None:
+        """Leave the motors to a guard, which disables them as if this process had died.
+
+        A guard that has ended, or stands still, is replaced.
+        """
+        if self._running is None or self._silence():
             self.start()
         running, self._running = self._running, None
         if running is not None:
