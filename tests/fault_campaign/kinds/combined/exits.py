@@ -32,6 +32,7 @@ from humanoid_twin.can.control import CanMethods
 _LOOK: Final = 0.001  # [s]
 _BEFORE, _AFTER = 0.4, 1.0  # [s] a fault may come so long before and after the order to end
 HELD: Final = (0.02, 0.5)  # [s] that an adapter is held up
+_UNPLUGS: Final = (-0.1, 0.4)  # [s] after the order to end: the exit finds it so, or meets it
 _UNPLUGGED: Final = (0.1, 2.0)  # [s] until the adapter is plugged in again
 _NOTICED: Final = 1.2  # [s] until the control process knows that its guard has ended
 _GUARD: Final = 4.0  # [s] a guard may take: it tries for 3 s
@@ -157,7 +158,7 @@ def _held_up(scene: Scene) -> None:
 
 def _unplugged(scene: Scene) -> None:
     """The adapter is back while the guard still tries."""
-    ending, moment = _Exit(scene), _moment(scene)
+    ending, moment = _Exit(scene), scene.dice.uniform(*_UNPLUGS)
     back = moment + scene.dice.uniform(*_UNPLUGGED)
     ending.run([(moment, scene.can.can_unplug), (back, scene.can.can_plug_in)])
     ending.check()
