@@ -7,11 +7,14 @@ robot is brought up.
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import replace
 from math import inf
 from threading import Event
 from typing import Any, Final
 
 from fault_campaign.disturbing.sabotage import put
+from humanoid_bringup_prime.impedance import register_record
 from humanoid_control_common.robot.joints import FloatArray
 from humanoid_control_common.robot.mit_interface import JointCommand
 from humanoid_control_common.rules.modes import Situation
@@ -22,12 +25,17 @@ from humanoid_controller_manager.loop.snapshot import Phase, Snapshot
 from humanoid_controller_manager.ros.execution.callbacks import CallbackFailure, FailureGuard
 from humanoid_controller_manager.safety.self_collision import SelfCollisionStage
 from humanoid_controllers.mode_manager.mode_manager import ModeManager
+from humanoid_devices_can.guard.guard_client import Guard
 from humanoid_devices_can.session.bus_lifecycle import BusLifecycle
 from humanoid_devices_can.session.session import Session
 from humanoid_devices_erob.drive.drive_registers import DriveRegisters
 from humanoid_devices_erob.mailbox.mailbox_channel import MailboxChannel, SdoJob
+from humanoid_devices_erob.mailbox.sdo import SdoBatch, SdoObject, SdoOutcome
+from humanoid_devices_erob.mailbox.sdo_batch import Results
+from humanoid_devices_erob.operation.impedance_watch import ImpedanceWatch
 from humanoid_devices_erob.operation.joint_states_gate import JointStatesGate
 from humanoid_devices_erob.operation.operation import Operation
+from humanoid_devices_sito.sito_family import SitoFamily
 from humanoid_motion.dynamics.gravity_model import GravityModel
 from humanoid_motion.motion_file.motion import MotionFile
 from humanoid_motion.trajectory.pace import Pace
@@ -225,6 +233,83 @@ def _stated_as_it_is_now() -> None:
     put(ModeManager, "observed", property(lambda self: self._loop.snapshot))
 
 
+def _reading_forgets() -> None:
+    """A reading of the registers that fails ends the belief in what was read before.
+
+    The mend: the impedance manager believes them for `BELIEVED`.
+    """
+    register_record.BELIEVED = 0.0  # type: ignore[misc]  # final in the product
+
+
+def _slow_batch_replaces() -> None:
+    """What a batch reads is learned when the batch ends, and replaces what was read since.
+
+    The mend: `ImpedanceWatch` learns from each transfer when it ends.
+    """
+    take, submit = ImpedanceWatch.take, Operation.submit
+
+    def writes_only(self: ImpedanceWatch, target: SdoObject, outcome: SdoOutcome) -> None:
+        if target.data:
+            take(self, target, outcome)
+
+    def learned_at_its_end(self: Any, batch: SdoBatch) -> Future[Results]:
+        future = submit(self, batch)
+
+        def learn(done: Future[Results]) -> None:
+            for it in done.result():
+                target = replace(it.object, data=b"")
+                outcome = SdoOutcome(it.status, it.object.data, it.abort_code)
+                take(self._watch, target, outcome)
+
+        future.add_done_callback(learn)
+        return future
+
+    put(ImpedanceWatch, "take", writes_only)
+    put(Operation, "submit", learned_at_its_end)
+
+
+def _silence_before_counts() -> None:
+    """A motor that was silent before the order to disable it counts as one that obeys.
+
+    The mend: `Session.unheard` finds it, at the exit and in a bring-up that fails.
+    """
+    put(Session, "unheard", lambda *_: [])
+
+
+def _old_feedback_counts() -> None:
+    """Feedback from before the order to enable counts as an answer to it.
+
+    The mend: a Sito must send again after `QUIET`.
+    """
+    enabling = SitoFamily.enabling
+    put(SitoFamily, "enabling", lambda self, motor: replace(enabling(self, motor), again=0.0))
+
+
+def _silent_before_the_guard() -> None:
+    """A motor that was silent before the guard acted counts as disabled by it.
+
+    The mend: `BusLifecycle._abandon` names it apart.
+    """
+    abandon = BusLifecycle._abandon
+    put(BusLifecycle, "_abandon", lambda self, session, _: abandon(self, session, ()))
+
+
+def _no_new_guard() -> None:
+    """When motors are enabled again after their guard has acted, no other guard is started.
+
+    The mend: `BusLifecycle._reopen_with_guard`.
+    """
+    put(BusLifecycle, "_reopen_with_guard", BusLifecycle._reopen)
+
+
+def _exit_dismisses_the_guard() -> None:
+    """An exit that could not disable its motors ends their guard.
+
+    The mend: `Guard.leave` leaves them to it.
+    """
+    put(Guard, "leave", Guard.dismiss)
+
+
 TAKEN_OUT: Final[dict[str, Callable[[], None]]] = {
     "permission_asked_once": _permission_asked_once,
     "gate_in_the_clients": _gate_in_the_clients,
@@ -239,6 +324,13 @@ TAKEN_OUT: Final[dict[str, Callable[[], None]]] = {
     "stops_at_once": _stops_at_once,
     "edited_motion_sent": _edited_motion_sent,
     "any_payload_held": _any_payload_held,
+    "reading_forgets": _reading_forgets,
+    "slow_batch_replaces": _slow_batch_replaces,
+    "silence_before_counts": _silence_before_counts,
+    "old_feedback_counts": _old_feedback_counts,
+    "silent_before_the_guard": _silent_before_the_guard,
+    "no_new_guard": _no_new_guard,
+    "exit_dismisses_the_guard": _exit_dismisses_the_guard,
 }
 # Found where threads are interrupted between any two statements, and nowhere else.
 BY_INTERRUPTIONS: Final[dict[str, Callable[[], None]]] = {

@@ -112,8 +112,58 @@ FOUND: Final = (
         727104395,
         Breach.REFUTED,
     ),
+    Found(
+        "reading_forgets",
+        "ring: mailbox of a drive hangs for less than 0.6 s",
+        1055783379,
+        Breach.REFUTED,
+    ),
+    Found(
+        "slow_batch_replaces",
+        "guest: reads registers slowly while gains are written",
+        114774930,
+        Breach.REFUTED,
+    ),
+    Found(
+        "silence_before_counts",
+        "exit: cable of a motor cut",
+        62716026,
+        Breach.REFUTED,
+    ),
+    Found(
+        "silence_before_counts",
+        "can: cable of a motor cut in the bring-up",
+        1204642610,
+        Breach.REFUTED,
+    ),
+    Found(
+        "old_feedback_counts",
+        "can: adapter held up while motors are enabled again",
+        74340533,
+        Breach.REFUTED,
+    ),
+    Found(
+        "silent_before_the_guard",
+        "can: cable of a motor cut around a standstill of control",
+        462454818,
+        Breach.REFUTED,
+    ),
+    Found(
+        "no_new_guard",
+        "can: faults cleared after the guard has acted, then control killed",
+        1461516107,
+        Breach.NEVER_SOFT,
+    ),
+    Found(
+        "exit_dismisses_the_guard",
+        "exit: adapter unplugged for a while",
+        733132484,
+        Breach.REFUTED,
+    ),
 )
-each = pytest.mark.parametrize("found", FOUND, ids=[f"{it.robot} {it.mend}" for it in FOUND])
+each = pytest.mark.parametrize(
+    "found", FOUND, ids=[f"{it.robot} {it.mend} {it.seed}" for it in FOUND]
+)
 
 
 def trials_until_found(folder: Path, found: Found) -> int:
