@@ -236,9 +236,9 @@ def _stated_as_it_is_now() -> None:
 def _reading_forgets() -> None:
     """A reading of the registers that fails ends the belief in what was read before.
 
-    The mend: the impedance manager believes them for `BELIEVED`.
+    The mend: the impedance manager believes them for `READING_VALID`.
     """
-    register_record.BELIEVED = 0.0  # type: ignore[misc]  # final in the product
+    register_record.READING_VALID = 0.0  # type: ignore[misc]  # final in the product
 
 
 def _slow_batch_replaces() -> None:
