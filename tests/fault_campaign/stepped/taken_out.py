@@ -116,21 +116,6 @@ def _report_while_preparing() -> None:
     put(ActiveController, "_enter", entered)
 
 
-def _closed_session_usable() -> None:
-    """A session whose bus could not be opened again does not count as lost, and is never replaced.
-
-    The mend: `Session.close` notes that it is lost.
-    """
-    close = Session.close
-
-    def close_only(self: Session) -> None:
-        lost = self.health.lost
-        close(self)
-        self.health.lost = lost
-
-    put(Session, "close", close_only)
-
-
 def _only_one_session_cancelled() -> None:
     """The order to end reaches the session that is open then, and not the one opened next.
 
@@ -316,7 +301,6 @@ TAKEN_OUT: Final[dict[str, Callable[[], None]]] = {
     "old_register_believed": _old_register_believed,
     "callback_error_raised": _callback_error_raised,
     "report_while_preparing": _report_while_preparing,
-    "closed_session_usable": _closed_session_usable,
     "only_one_session_cancelled": _only_one_session_cancelled,
     "falls_back_to_itself": _falls_back_to_itself,
     "early_request_refused": _early_request_refused,

@@ -63,12 +63,6 @@ FOUND: Final = (
     Found("callback_error_raised", "controller: a callback raises", 87783753, Breach.DIED),
     Found("report_while_preparing", "command: huge damping", 566430430, Breach.DIED),
     Found(
-        "closed_session_usable",
-        "can: adapter occupied when the guard acts",
-        2019726626,
-        Breach.NOT_WELL,
-    ),
-    Found(
         "only_one_session_cancelled",
         "process: control terminated while the CAN bus is opened again",
         1662574638,
