@@ -179,17 +179,6 @@ def test_damping_removes_the_compensation(taught: Stack) -> None:
     assert taught.control.joints()["left_shoulder_pitch"]["position"] > -0.4  # it hangs again
 
 
-def test_state_of_gravity_is_made_for_listeners_only(sagging: Stack) -> None:
-    topic = "/controller_manager/gravity"
-    sent: list[str] = []
-    sagging.robot.bus.listeners.append(lambda name, _: sent.append(name))
-    sagging.pass_time(0.5)
-    assert topic not in sent
-    sagging.client.listen(GravityState, topic, lambda _: None)
-    sagging.pass_time(0.5)
-    assert sent.count(topic) in {4, 5}
-
-
 def test_a_payload_is_identified_from_two_poses(held: Stack) -> None:
     states: list[GravityState] = []
     held.client.listen(GravityState, "/controller_manager/gravity", states.append)

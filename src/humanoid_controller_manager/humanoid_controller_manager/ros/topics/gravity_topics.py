@@ -61,12 +61,10 @@ class GravityTopics:
         return response
 
     def publish(self, snapshot: Snapshot) -> None:
-        """Publish what holds the joints, if it is due and listened to: it takes a millisecond."""
+        """Publish what holds the joints, if it is due."""
         if 0.0 <= snapshot.now - self._published < PERIOD:
             return
         self._published = snapshot.now
-        if self._states.get_subscription_count() == 0:
-            return
         position, payloads = snapshot.state_array[0], self._compensation.payloads
         model = self._model.torque(position, payloads)
         message = GravityState(joint_names=self._joints)
