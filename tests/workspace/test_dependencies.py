@@ -81,6 +81,7 @@ CIRCULAR = {
     ("humanoid_devices_erob", "humanoid_twin"),  # tests against the virtual ring
     ("humanoid_devices_erob", "humanoid_stepped"),  # its master in memory
     ("humanoid_bringup_prime", "humanoid_stepped"),  # the same
+    ("humanoid_devices_sito", "humanoid_stepped"),  # its guard in memory
     ("humanoid_twin", "humanoid_bringup_prime"),  # Prime's actuators, for tests and benchmarks
     ("hand_description", "humanoid_bringup_hand"),  # the same as of prime_description
     ("lite_description", "humanoid_bringup_lite"),  # the same as of prime_description
