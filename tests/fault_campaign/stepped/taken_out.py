@@ -282,9 +282,9 @@ def _silent_before_the_guard() -> None:
 def _no_new_guard() -> None:
     """When motors are enabled again after their guard has acted, no other guard is started.
 
-    The mend: `BusLifecycle._reopen_with_guard`.
+    The mend: `BusLifecycle._renew_guard`.
     """
-    put(BusLifecycle, "_reopen_with_guard", BusLifecycle._reopen)
+    put(BusLifecycle, "_renew_guard", lambda self: self.guard.end())
 
 
 def _exit_dismisses_the_guard() -> None:
