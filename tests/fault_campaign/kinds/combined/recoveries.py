@@ -15,12 +15,14 @@ from fault_campaign.judging.power_claims import (
     disabled_by_guard,
     false_claims,
 )
+from fault_campaign.judging.violation import Breach
 from fault_campaign.kinds.can import SILENCE, unheard
 from fault_campaign.kinds.causes import HELD_UP
 from fault_campaign.kinds.combined.exits import HELD, is_enabled
 from fault_campaign.kinds.kind import (
     BLOCK,
     LETS_GO,
+    Allowed,
     Filed,
     Kind,
     Outcome,
@@ -56,6 +58,7 @@ _CUT_BEFORE: Final = (-0.3, 0.9)  # [s] before the standstill
 # docs/can.md: 0.2 s until it counts as silent, a feedback interval and a tick.
 _UNTOLD: Final = 0.24
 _TOLD: Final = 1.5  # [s] until the report of what the guard has done
+_MET: Final = "a pushed joint that turns limply is met by the factory gains of its drive"
 _BRING_UP: Final = 2.5  # [s] of the motors, usually less
 
 
@@ -212,7 +215,7 @@ _bring_ups: Final = partial(
     recovery=Recovery.RESTART,
     filed=Filed.NOTHING,
     dies=(MAIN,),
-    allowed=(LETS_GO,),
+    allowed=(LETS_GO, Allowed(Breach.EFFORT, 1.15, _MET), Allowed(Breach.JUMP, 0.1, _MET)),
     alone=True,
 )
 
