@@ -337,16 +337,17 @@ def test_bytes_that_another_process_has_taken_are_no_closed_port(
     inner, is_readable, taken = bus._bus, bus._bus._is_readable, []
 
     def take_before(timeout: float) -> bool:
-        if not taken:
+        others = timeout > 0.0 and len(taken) < 2 * slcan.EMPTY_READS
+        if others:
             adapter.say(FRAME)
         readable = is_readable(timeout)
-        if not taken:
+        if others:
             taken.append(os.read(inner.serialPortOrig.fileno(), 4096))
         return readable
 
     monkeypatch.setattr(inner, "_is_readable", take_before)
-    assert bus.receive(0.05) is None
-    assert taken == [FRAME]
+    assert bus.receive(1.0) is None
+    assert taken == [FRAME] * (2 * slcan.EMPTY_READS)
     adapter.say(FRAME)
     assert isinstance(bus.receive(1.0), DataFrame)
 

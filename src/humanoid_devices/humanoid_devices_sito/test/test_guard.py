@@ -250,7 +250,7 @@ def test_loop_that_hangs_is_as_bad_as_a_process_that_stands_still(wrists) -> Non
     hanging.report(lambda status: "disabled by the guard" in status["message"])
     hanging.tell("end")
     hanging.tell("now")
-    assert hanging.process.wait() == 0
+    assert hanging.process.wait() == 0, hanging.last_words()
     wrists.until_disabled()
 
 

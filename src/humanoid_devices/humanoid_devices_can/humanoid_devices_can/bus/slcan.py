@@ -25,7 +25,7 @@ MOST_OUTSTANDING: Final = 5  # frames without answer; the adapter may queue 10
 ANSWER_TIMEOUT: Final = 0.2  # [s] after which an answer counts as lost
 LONGEST_LINE: Final = 64  # bytes; the longest answer of an adapter has 32
 CHUNK: Final = 4096  # [bytes] of one read
-EMPTY_READS: Final = 5  # of a port that is readable, in a row: it is closed
+EMPTY_READS: Final = 20  # in a row, of a port that is readable again at once: it is closed
 _ERROR_PASSIVE: Final = 0x20
 _QUEUE_FULL: Final = 0x02  # of frames to be sent
 _BROKEN: Final = _ERROR_PASSIVE | 0x80  # and a bus error
@@ -180,9 +180,12 @@ class SlcanBus(slcanBus):  # type: ignore[misc]
             return
         deadline, empty = LINUX.clock() + timeout, 0
         while self._is_readable(max(deadline - LINUX.clock(), 0.0)):
-            # A port without bytes reads as empty, too, but only one that is closed is readable; or
-            # one whose bytes the guard, or the control process, has taken in between.
-            empty = 0 if self._fill() else empty + 1
+            if self._fill():
+                empty = 0
+            elif self._is_readable(0.0):
+                empty += 1
+            else:  # the guard, or the control process, has taken the bytes in between
+                empty = 0
             if empty >= EMPTY_READS:
                 raise CanOperationError("the serial port was closed at the other end")
             if self._lines:
