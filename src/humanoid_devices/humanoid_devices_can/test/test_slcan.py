@@ -352,6 +352,24 @@ def test_bytes_that_another_process_has_taken_are_no_closed_port(
     assert isinstance(bus.receive(1.0), DataFrame)
 
 
+def test_a_port_that_another_process_reads_just_now_is_no_closed_port(
+    adapter: Adapter, bus: PythonCanBus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A program that is preempted while it reads a terminal keeps others from reading it."""
+    read, refused = os.read, []
+
+    def refuse_first(descriptor: int, size: int) -> bytes:
+        if len(refused) < 2 * slcan.EMPTY_READS:
+            refused.append(descriptor)
+            raise BlockingIOError
+        return read(descriptor, size)
+
+    monkeypatch.setattr(slcan.os, "read", refuse_first)
+    adapter.say(FRAME)
+    assert isinstance(bus.receive(10.0), DataFrame)
+    assert len(refused) == 2 * slcan.EMPTY_READS
+
+
 def test_an_opening_that_fails_leaves_the_channel_to_the_process_that_uses_it(
     adapter: Adapter, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -25,6 +25,7 @@ MOST_OUTSTANDING: Final = 5  # frames without answer; the adapter may queue 10
 ANSWER_TIMEOUT: Final = 0.2  # [s] after which an answer counts as lost
 LONGEST_LINE: Final = 64  # bytes; the longest answer of an adapter has 32
 CHUNK: Final = 4096  # [bytes] of one read
+BUSY: Final = 0.001  # [s] until a port that another process reads is tried again
 EMPTY_READS: Final = 20  # in a row, of a port that is readable again at once: it is closed
 _ERROR_PASSIVE: Final = 0x20
 _QUEUE_FULL: Final = 0x02  # of frames to be sent
@@ -180,16 +181,17 @@ class SlcanBus(slcanBus):  # type: ignore[misc]
             return
         deadline, empty = LINUX.clock() + timeout, 0
         while self._is_readable(max(deadline - LINUX.clock(), 0.0)):
-            if self._fill():
-                empty = 0
-            elif self._is_readable(0.0):
-                empty += 1
-            else:  # the guard, or the control process, has taken the bytes in between
-                empty = 0
-            if empty >= EMPTY_READS:
-                raise CanOperationError("the serial port was closed at the other end")
+            filled = self._fill()
             if self._lines:
                 return
+            if filled is None:
+                if LINUX.clock() >= deadline:
+                    return
+                LINUX.sleep(BUSY)
+            # The guard, or the control process, may have taken the bytes in between.
+            empty = empty + 1 if filled is False and self._is_readable(0.0) else 0
+            if empty >= EMPTY_READS:
+                raise CanOperationError("the serial port was closed at the other end")
 
     def _is_readable(self, timeout: float) -> bool:
         """Wait for bytes, or the end of the port, for at most `timeout` [s]."""
@@ -198,12 +200,15 @@ class SlcanBus(slcanBus):  # type: ignore[misc]
         except (OSError, ValueError) as error:
             raise _cannot_read(error) from error
 
-    def _fill(self) -> bool:
-        """Take the lines in what has arrived; return whether anything has."""
+    def _fill(self) -> bool | None:
+        """Take the lines in what has arrived; return whether anything has.
+
+        None: another process reads the port at this moment.
+        """
         try:
             data = os.read(self.serialPortOrig.fileno(), CHUNK)
         except BlockingIOError:
-            return False
+            return None
         except (OSError, ValueError) as error:
             raise _cannot_read(error) from error
         self._buffer.extend(data)
