@@ -10,7 +10,7 @@ from humanoid_devices_can.bus.bus import BusSettings, OpenBus
 from humanoid_devices_can.errors import InterfaceError
 from humanoid_devices_can.guard.channel import GOOD_BYE, MEMORY_BYTES, GuardJob, GuardMemory
 from humanoid_devices_can.guard.claim import PATIENCE, Claim
-from humanoid_devices_can.guard.guard_process import PARTING
+from humanoid_devices_can.guard.guard_process import parting
 from humanoid_devices_can.guard.guarding import guard
 from humanoid_stepped.scheduler import Flag, Process
 from humanoid_stepped.stepped_machine import SteppedMachine
@@ -45,7 +45,7 @@ class SteppedGuard:
     def end(self) -> None:
         """See RunningGuard."""
         self._control.say_good_bye()
-        self._task.join(PARTING)
+        self._task.join(parting(self.memory))
         if self._task.is_alive():
             self.process.killed = True
 

@@ -9,14 +9,20 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Final, Protocol
 
-from humanoid_devices_can.guard.channel import GOOD_BYE, GuardJob, GuardMemory
+from humanoid_devices_can.guard.channel import GOOD_BYE, GuardJob, GuardMemory, Stage
 from humanoid_devices_can.guard.claim import Claim
+from humanoid_devices_can.guard.disabling import LONGEST
 
-PARTING: Final = 1.0  # [s] a guard may take to end
+PARTING: Final = 1.0  # [s] a guard may take to end, after its present action
 COMMAND: Final = (sys.executable, "-m", "humanoid_devices_can.guard")
 
 logger = logging.getLogger(__name__)
 left: Final[list[subprocess.Popen[bytes]]] = []  # guards to which this process has left motors
+
+
+def parting(memory: GuardMemory) -> float:
+    """Return the time [s] that a guard may take to end now."""
+    return PARTING + LONGEST if memory.stage is Stage.ACTS else PARTING
 
 
 class RunningGuard(Protocol):
@@ -69,7 +75,7 @@ class GuardProcess:
         return self._process.pid
 
     def end(self) -> None:
-        """See RunningGuard. A guard that does not end within PARTING is killed."""
+        """See RunningGuard. A guard that takes longer than `parting` is killed."""
         process = self._process
         assert process.stdin is not None  # a pipe
         with suppress(OSError):  # it has ended already
@@ -77,7 +83,7 @@ class GuardProcess:
         with suppress(OSError):
             process.stdin.close()
         try:
-            code = process.wait(PARTING)
+            code = process.wait(parting(self.memory))
         except subprocess.TimeoutExpired:
             process.kill()
             code = process.wait()
