@@ -43,7 +43,7 @@ Event = tuple[float, Callable[[], object]]  # time [s], and what happens
 
 
 def simulated(scene: Scene) -> SimulatedRobot:
-    """Return the robot: these kinds need its log and its guards."""
+    """Return the robot: kinds of the stepped robot need its log, guards, adapters or threads."""
     assert isinstance(scene.robot, SimulatedRobot)
     return scene.robot
 

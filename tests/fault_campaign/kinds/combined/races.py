@@ -19,6 +19,7 @@ from fault_campaign.disturbing.disturbances import on_twin
 from fault_campaign.judging.violation import Breach
 from fault_campaign.kinds.can import SILENCE, unreachable
 from fault_campaign.kinds.causes import HELD_UP, UNCONFIRMED
+from fault_campaign.kinds.combined.exits import simulated
 from fault_campaign.kinds.kind import (
     Allowed,
     Filed,
@@ -33,7 +34,6 @@ from fault_campaign.programs import GIVE_UP
 from fault_campaign.robot import MAIN
 from fault_campaign.robot_joints import Struck
 from fault_campaign.scenario import STIFF, Start
-from fault_campaign.stepped.robot import SimulatedRobot
 from humanoid_control_common.rules.modes import Mode
 from humanoid_control_common.rules.reason_codes import FELL_TO_SAFETY
 from humanoid_control_common.rules.reasons import ReasonCode
@@ -98,9 +98,7 @@ def _guard_finds_it_occupied(scene: Scene) -> None:
 
 
 def _occupied(scene: Scene, value: bool) -> None:
-    robot = scene.robot
-    assert isinstance(robot, SimulatedRobot), "it needs an adapter in memory"
-    robot.stepped.virtual.adapters[scene.bus].occupied = value
+    simulated(scene).stepped.virtual.adapters[scene.bus].occupied = value
 
 
 def _terminated(scene: Scene) -> None:
@@ -122,7 +120,8 @@ def _terminated(scene: Scene) -> None:
         raise RefutedError(f"a motor is enabled more than {_OBEYED:g} s after SIGTERM")
 
 
-def _enables_at_once(scene: Scene) -> None:
+def enables_at_once(scene: Scene) -> None:
+    """Let the motors on the bus that is struck enable without delay again."""
     for motor in scene.can.can_drives():
         scene.can.can_delay_enable(motor, 0.0)
 
@@ -152,8 +151,7 @@ def _lossy_while_it_writes(scene: Scene) -> None:
 
 def _write_unseen(scene: Scene) -> None:
     """No joint states are published; a program writes, with no limit to its permission."""
-    robot, observer = scene.robot, scene.robot.observer
-    assert isinstance(robot, SimulatedRobot), "it needs threads that can be held"
+    robot, observer = simulated(scene), scene.robot.observer
     robot.hold_thread(MAIN, _PUBLISHER, _GUEST_WRITES)
     client = observer.node.create_client(WriteSdoBatch, f"/{WRITE_SERVICE}")
     index, subindex = _INTEGRAL
@@ -246,7 +244,7 @@ KINDS: Final = (
     Kind(
         name="process: control terminated while the CAN bus is opened again",
         inject=_terminated,
-        mend=_enables_at_once,
+        mend=enables_at_once,
         strikes=Struck.CAN,
         outcome=Outcome.OFF,
         within=2.5,

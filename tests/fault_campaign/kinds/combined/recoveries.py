@@ -19,6 +19,7 @@ from fault_campaign.judging.violation import Breach
 from fault_campaign.kinds.can import SILENCE, unheard
 from fault_campaign.kinds.causes import HELD_UP
 from fault_campaign.kinds.combined.exits import HELD, is_enabled
+from fault_campaign.kinds.combined.races import enables_at_once
 from fault_campaign.kinds.kind import (
     BLOCK,
     LETS_GO,
@@ -68,19 +69,10 @@ def _report(scene: Scene) -> Any:
     return own[-1] if own else None
 
 
-def _motors_of_bus(scene: Scene) -> list[int]:
-    joints = scene.robot.joints
-    return [joints.motor(joint) for joint in joints.on_bus(scene.bus)]
-
-
 def _enable_slowly(scene: Scene) -> None:
-    for identifier in _motors_of_bus(scene):
-        scene.can.can_delay_enable(identifier, scene.dice.uniform(0.0, _ENABLES))
-
-
-def _enable_quickly(scene: Scene) -> None:
-    for identifier in _motors_of_bus(scene):
-        scene.can.can_delay_enable(identifier, 0.0)
+    joints = scene.robot.joints
+    for joint in joints.on_bus(scene.bus):
+        scene.can.can_delay_enable(joints.motor(joint), scene.dice.uniform(0.0, _ENABLES))
 
 
 def _held_up(scene: Scene) -> None:
@@ -201,7 +193,7 @@ def _fails_in_bring_up(scene: Scene) -> None:
 
 def _mended(scene: Scene) -> None:
     scene.can.can_mend()
-    _enable_quickly(scene)
+    enables_at_once(scene)
 
 
 _bring_ups: Final = partial(
@@ -234,7 +226,7 @@ KINDS: Final = (
     Kind(
         name="can: adapter held up while motors are enabled again",
         inject=_held_up_while_enabling,
-        mend=_enable_quickly,
+        mend=enables_at_once,
         strikes=Struck.GUARDED,  # others disable themselves while no frame reaches them
         within=SILENCE,
         source=BLOCK,
