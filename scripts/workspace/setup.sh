@@ -24,8 +24,20 @@ if [[ -n $native ]]; then
   advice="ROS 2 $ROS_DISTRO is sourced, but no Python >= 3.11 that can import its rclpy was found%s: \
 use ROS 2 Jazzy or newer, or open a shell without ROS to use the wheels"
 else
-  read -ra candidates <<<"python3 python3.11 python3.12 python3.13"
   probe='import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))'
+  # The distribution's Python comes first, if python3-venv and python3-dev are installed with it: it is
+  # compiled with profile-guided optimization. With a Python that pyenv compiles by its defaults the
+  # stack needs about 15 % more processor time.
+  distribution='import sys, importlib.util, os, sysconfig
+sys.exit(not (sys.base_prefix == "/usr" and importlib.util.find_spec("ensurepip")
+              and os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h"))))'
+  candidates=()
+  while read -r python; do
+    if "$python" -c "$probe" 2>/dev/null && "$python" -c "$distribution" 2>/dev/null; then
+      candidates+=("$python")
+    fi
+  done < <(type -aP python3)
+  candidates+=(python3 python3.11 python3.12 python3.13)
   advice="Python 3.11, 3.12 or 3.13 is needed and none was found%s: install one, e.g. \
 \`sudo apt install python3 python3-dev python3-venv\`, or name it: \`make setup PYTHON=/path/to/python3.12\`"
 fi

@@ -40,12 +40,16 @@ def refusal(clone: Path, environment: Environment, *arguments: str) -> str:
     return lines[0]
 
 
-def fake_python(version: str, *, imports_rclpy: bool = False) -> str:
-    """Shell script that answers setup.sh like a Python of `version` and says what it is to run."""
+def fake_python(version: str, *, imports_rclpy: bool = False, of_distribution: bool = False) -> str:
+    """Return a shell script that answers setup.sh like a Python of `version`.
+
+    In place of setup_env.py it prints its version and the arguments.
+    """
     minor = int(version.split(".")[1])
     return f"""
 case "$2" in
   *_base_executable*) echo "{version} $0" ;;
+  *base_prefix*) exit {0 if of_distribution else 1} ;;
   *rclpy*) exit {0 if imports_rclpy and minor >= 11 else 1} ;;
   *version_info*) exit {0 if 11 <= minor <= 13 else 1} ;;
   *) shift; echo "{version} runs setup_env.py $*" ;;
@@ -87,6 +91,26 @@ def test_a_python_that_is_there_but_cannot_run_is_passed_over(
     result = make_setup(clone, outside)
     assert result.stdout == "3.12.1 runs setup_env.py \n"
     assert result.returncode == 0
+
+
+def test_the_python_of_the_distribution_comes_before_another_that_is_found_first(
+    clone: Path, outside: Environment, add_tool: AddTool, tmp_path: Path
+) -> None:
+    add_tool("python3", fake_python("3.11.7"))
+    of_distribution = add_tool("of_distribution", fake_python("3.11.2", of_distribution=True))
+    later = tmp_path / "later on the path"
+    later.mkdir()
+    of_distribution.rename(later / "python3")
+    outside["PATH"] += f":{later}"
+    assert make_setup(clone, outside).stdout == "3.11.2 runs setup_env.py \n"
+
+
+def test_a_python_of_the_distribution_with_another_version_is_passed_over(
+    clone: Path, outside: Environment, add_tool: AddTool
+) -> None:
+    add_tool("python3", fake_python("3.10.13", of_distribution=True))
+    add_tool("python3.12", fake_python("3.12.1"))
+    assert make_setup(clone, outside).stdout == "3.12.1 runs setup_env.py \n"
 
 
 def test_a_chosen_python_is_used_or_refused_but_never_replaced(
