@@ -104,6 +104,12 @@ class RobotJoints:
 
 
 @cache
+def simulated_description(robot: str) -> str:
+    """Return the URDF of a robot as the simulation has it."""
+    return find_robot(robot).expand({"use_sim": "true"})
+
+
+@cache
 def _blocks(robot: str) -> dict[str, str]:
     described = parse_robot_description(find_robot(robot).expand({}), _ANY_RATE)
     return {joint.name: block.name for block in described.blocks for joint in block.joints}

@@ -106,10 +106,10 @@ def hc_beside(
     [
         (("--namespace", "/nowhere", "mode", "--timeout", "1"), "namespace /nowhere within 1 s"),
         (
-            ("mode", "--timeout", "1"),
-            "within 1 s: robots run in /left, /right: choose one with `hc --namespace /left …`",
+            ("mode", "--timeout", "2"),
+            "within 2 s: robots run in /left, /right: choose one with `hc --namespace /left …`",
         ),
-        (("clear-fault", "--timeout", "1"), "within 1 s: robots run in /left, /right: "),
+        (("clear-fault", "--timeout", "2"), "within 2 s: robots run in /left, /right: "),
         (("up", "mock", "--namespace", "/left"), "namespace /left (pid "),
         (("up", "mock", "--namespace", "9"), "hc: namespace is '9'"),
         (("--namespace", "9", "mode"), "hc: namespace is '9'"),

@@ -6,7 +6,8 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from random import Random
-from typing import Any, cast
+from types import NoneType
+from typing import Any, Final, cast
 
 from humanoid_stepped.scheduler import NEVER, Scheduler
 from humanoid_stepped.wires.can import MemoryAdapter
@@ -30,6 +31,8 @@ from humanoid_twin.robot.actuators import Actuators, CanActuator
 from humanoid_twin.robot.control import RobotControl
 from humanoid_twin.robot.main import Drives, add_joints, build_drives, build_motors
 from humanoid_twin.scheduler import Scheduler as RobotScheduler
+
+_UNCHANGED: Final = frozenset({NoneType, bool, int, float, str})
 
 
 class VirtualRobot:
@@ -128,9 +131,19 @@ class _DirectControl(RobotControl):
 
     def request(self, command: str, **arguments: object) -> Any:
         """See ControlClient."""
-        plain = json.loads(json.dumps(arguments, default=to_json))
         try:
+            plain = _over_channel(arguments) if arguments else {}
             result = self._commands.execute(command, plain)
         except (TypeError, ValueError) as error:
             raise TwinError(f"{command}: {error}") from error
-        return json.loads(json.dumps(result, default=to_json))
+        return _over_channel(result)
+
+
+def _over_channel(value: Any) -> Any:
+    """Return what JSON makes of `value`.
+
+    Most requests have no arguments and return one number, which JSON does not change.
+    """
+    if type(value) in _UNCHANGED:
+        return value
+    return json.loads(json.dumps(value, default=to_json))

@@ -9,7 +9,7 @@ import numpy as np
 
 from fault_campaign.judging.bounds import STEP
 from fault_campaign.judging.violation import Breach, Violation
-from fault_campaign.robot_joints import RobotJoints
+from fault_campaign.robot_joints import RobotJoints, simulated_description
 from humanoid_control_common.robot.joints import FloatArray
 from humanoid_motion.collision.collision_model import CollisionModel
 from humanoid_twin.physics.recorder import Recording
@@ -22,8 +22,12 @@ TOUCHES: Final = 0.5
 @cache
 def _model(robot: str, names: tuple[str, ...]) -> CollisionModel:
     """Return the shapes as the virtual robot has them: only links of one joint may overlap."""
-    package = RobotJoints.of_robot(robot).package
-    return CollisionModel(package.expand({"use_sim": "true"}), names)
+    return CollisionModel(simulated_description(robot), names)
+
+
+def prepare(joints: RobotJoints) -> None:
+    """Make the shapes of a robot's links, once for all trials on copies of this process."""
+    _model(joints.robot, joints.all)
 
 
 def distance(robot: str, names: tuple[str, ...], position: FloatArray) -> float:

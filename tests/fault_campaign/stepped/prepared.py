@@ -17,6 +17,7 @@ from random import Random
 from typing import Any, Final, Self
 
 from fault_campaign.campaign import Entry
+from fault_campaign.judging import links
 from fault_campaign.kinds.kind import Kind
 from fault_campaign.scenario import Start
 from fault_campaign.simplification import AS_DRAWN, Simplification
@@ -69,6 +70,7 @@ class Copies:
     def __init__(self, robot: SimulatedRobot, trials: Trials) -> None:
         self._robot, self._trials = robot, trials
         self._prepared: dict[Prepared, LastingCopy] = {}
+        links.prepare(robot.joints)
 
     def __enter__(self) -> Self:
         return self

@@ -84,7 +84,7 @@ class SelectMode:
         return cls(*unpack(_SELECT_MODE, "SELECT_MODE", payload))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen: one is made for each frame
 class Command:
     """Set point of the MIT law."""
 
@@ -119,7 +119,7 @@ class Gains:
         return cls(*unpack(_GAINS, "gains", payload))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen: one is made for each frame
 class Feedback1:
     """Measured current and velocity."""
 
@@ -136,7 +136,7 @@ class Feedback1:
         return cls(*unpack(_FEEDBACK_1, "FEEDBACK_1", payload))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen: one is made for each frame
 class Feedback2:
     """Measured position."""
 

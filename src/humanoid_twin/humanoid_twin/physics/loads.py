@@ -27,6 +27,7 @@ class Loads:
         self._model, self._data = model, data
         self._links = {link: int(model.body(body).id) for link, body in moving_links(urdf).items()}
         self._masses = model.body_mass.copy()
+        self._scratch = mujoco.MjData(model)
         self._box = int(model.geom(OBSTACLE).id)
         self._body_of_box = int(model.body(OBSTACLE).id)
         self._place = model.body(OBSTACLE).mocapid[0]
@@ -50,7 +51,7 @@ class Loads:
         if not 0 <= mass < 1000:
             raise ConfigError(f"payload of '{link}' is {mass} kg, expected 0 to 1000")
         self._model.body_mass[body] = self._masses[body] + float(mass)
-        mujoco.mj_setConst(self._model, mujoco.MjData(self._model))  # what follows from masses
+        mujoco.mj_setConst(self._model, self._scratch)  # what follows from masses
 
     def obstacle(self, position: Sequence[float], size: Sequence[float]) -> None:
         """Place the box, or move it: its centre and its edges, along the world's axes [m]."""

@@ -15,7 +15,7 @@ from humanoid_control_msgs.msg import MITCommand
 from fault_campaign.disturbing.stream import PERIOD
 from fault_campaign.judging.links import distance
 from fault_campaign.kinds.kind import Kind, Outcome, Scene
-from fault_campaign.robot_joints import RobotJoints
+from fault_campaign.robot_joints import RobotJoints, simulated_description
 from fault_campaign.scenario import Start
 from humanoid_control_common.robot.joints import FloatArray
 from humanoid_controller_manager.hardware.urdf import parse_robot_description
@@ -62,8 +62,7 @@ class _Collisions:
 @cache
 def range_of(robot: str, names: tuple[str, ...]) -> tuple[FloatArray, FloatArray]:
     """Return the lowest and highest target [rad] of joints."""
-    urdf = RobotJoints.of_robot(robot).package.expand({"use_sim": "true"})
-    described = parse_robot_description(urdf, _RATE)
+    described = parse_robot_description(simulated_description(robot), _RATE)
     rows = described.joints.indices(names)
     return described.limits.target_lower[rows], described.limits.target_upper[rows]
 

@@ -121,7 +121,7 @@ class BusSettings:
         return EXTENDED_BITS if self.extended else STANDARD_BITS
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen: one is made for each frame
 class DataFrame:
     """A data frame whose identifier has the length of the bus's family."""
 
