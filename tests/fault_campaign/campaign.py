@@ -1,4 +1,4 @@
-"""Run many trials on one robot; repeat those that a hold-up of the host spoilt."""
+"""Run many trials on one robot; repeat those that a hold-up of the host has disturbed."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from fault_campaign.robot import NotHealthyError, Sabotage
 from fault_campaign.trial import Result, Trial
 from fault_campaign.wall_robot import WallRobot
 
-ATTEMPTS: Final = 4  # at a trial that the host spoils; the last one counts whatever it does
-# A robot that does this was not made to by a machine that was late while the fault lasted.
+ATTEMPTS: Final = 4  # at a trial that the host disturbs; the last attempt counts in any case
+# A machine that was late while the fault lasted cannot be the reason for these.
 NEVER_EXCUSED: Final = frozenset(
     {
         Breach.NO_DATA,
@@ -40,7 +40,7 @@ NEVER_EXCUSED: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Excuse:
-    """Violations that don't count, since the host held the machine up meanwhile."""
+    """Violations that do not count, since the host held the machine up during the trial."""
 
     held_up: float  # [s] longest gap
     violations: tuple[Violation, ...]
@@ -48,18 +48,18 @@ class Excuse:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One trial that counts, and how it came about."""
+    """One trial that counts, with the attempts before it."""
 
     result: Result
     excused: tuple[Excuse, ...]  # attempts before it
-    held_up: float  # [s] longest gap during the one that counts
-    kept: Kept | None = None  # what the black box has of it
-    lost: tuple[Violation, ...] = ()  # what it has not, though it must
-    simplification: str = ""  # of the trial as its seed has drawn it
+    held_up: float  # [s] longest gap during the trial that counts
+    kept: Kept | None = None  # record of the black box
+    lost: tuple[Violation, ...] = ()  # what the record lacks
+    simplification: str = ""  # what was left out of the trial that the seed has drawn
 
     @property
     def news(self) -> tuple[Violation, ...]:
-        """Violations."""
+        """Violations of the trial and of the record of the black box."""
         return self.result.violations + self.lost
 
 
@@ -74,7 +74,7 @@ class Due:
 
 @dataclass(frozen=True, slots=True)
 class Open:
-    """A trial, and the claim for a file of it that may be settled later."""
+    """A trial, and its claim for a file of the black box, which may be settled later."""
 
     due: Due
     entry: Entry
@@ -82,11 +82,11 @@ class Open:
 
     @property
     def settled(self) -> bool:
-        """True once it is known whether the black box has it."""
+        """True once it is decided whether the black box has recorded the trial."""
         return self.claim is None or self.claim.settled
 
     def settle(self) -> Entry:
-        """Return the trial with the violations of its files."""
+        """Return the trial with the violations found in its files."""
         if self.claim is None:
             return self.entry
         lost = tuple(Violation(Breach.LOST, text) for text in self.claim.wrong)
@@ -94,14 +94,14 @@ class Open:
 
 
 class Campaign:
-    """A robot that is kept up over many trials, and brought up anew when it must be."""
+    """Runs trials on one robot, and brings up a new one when that fails."""
 
     def __init__(self, say: Callable[[str], object], sabotage: Sabotage | None = None) -> None:
         self._say, self._sabotage = say, sabotage
-        self.problems: list[Violation] = []  # of the robot's ends, which belong to no trial
+        self.problems: list[Violation] = []  # of the ends of robots, which belong to no trial
 
     def run(self, trials: Sequence[tuple[Kind, int]]) -> Iterator[Entry]:
-        """Do trials of kind and seed, one after another; each is yielded when it is settled."""
+        """Run trials of kind and seed one after another; yield each when it is settled."""
         waiting = deque(Due(kind, seed) for kind, seed in trials)
         while waiting:
             unsettled: deque[Open] = deque()
@@ -112,11 +112,11 @@ class Campaign:
                 cleanup.callback(self._ended, robot)
                 cleanup.enter_context(robot)
                 yield from self._with(robot, stalls, waiting, unsettled)
-            for it in unsettled:  # its last files were read meanwhile
+            for it in unsettled:  # the last files of the robot have been read
                 yield from self.counted_of(it, waiting)
 
     def _ended(self, robot: WallRobot) -> None:
-        """Its processes have ended."""
+        """Note the violations of a robot whose processes have ended."""
         self.problems += of_ends(robot.ends())
 
     def _with(
@@ -126,7 +126,7 @@ class Campaign:
         waiting: deque[Due],
         unsettled: deque[Open],
     ) -> Iterator[Entry]:
-        """Trials on one robot, as long as it can be brought back to health."""
+        """Run trials on one robot as long as it can be brought back to health."""
         while waiting:
             due = waiting.popleft()
             begin = time.monotonic()
@@ -147,7 +147,7 @@ class Campaign:
                 yield from self.counted_of(unsettled.popleft(), waiting)
 
     def counted_of(self, it: Open, waiting: deque[Due]) -> Iterator[Entry]:
-        """Return the entry that counts: none if a hold-up of the host may be the reason."""
+        """Yield the entry if it counts; repeat the trial if a hold-up may be the reason."""
         entry, due = it.settle(), it.due
         if excusable(entry, starves=due.kind.starves) and len(due.excused) + 1 < ATTEMPTS:
             self._say(f"  held up for {entry.held_up * 1e3:.0f} ms: again ({_text_of(entry.news)})")
@@ -158,7 +158,7 @@ class Campaign:
 
 
 def excusable(entry: Entry, *, starves: bool) -> bool:
-    """Return True if a hold-up of the host may be the reason of all its violations."""
+    """Return True if a hold-up of the host may be the reason of all violations of an entry."""
     own = starves and entry.result.verdict is not None
     late = entry.held_up > 0.0 and not own
     return late and bool(entry.news) and not {it.breach for it in entry.news} & NEVER_EXCUSED
@@ -176,7 +176,7 @@ def _failed(due: Due, begin: float, error: str, ends: Sequence[Violation]) -> En
 
 
 def drawn(kinds: Sequence[Kind], count: int, seed: int) -> list[tuple[Kind, int]]:
-    """`count` trials: every kind about as often, in random order, each with a seed of its own."""
+    """Return `count` trials, all kinds equally often, in random order, each with its own seed."""
     dice = Random(seed)
     chosen: list[Kind] = []
     while len(chosen) < count:

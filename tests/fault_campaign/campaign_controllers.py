@@ -1,4 +1,4 @@
-"""Controllers of the campaign: the robot's own, a quicker STANDBY, and some that can fail."""
+"""Controllers of the campaign: those of the robot, a quicker STANDBY, and some that can fail."""
 
 from __future__ import annotations
 
@@ -13,17 +13,18 @@ from test_support.policies import policy_model
 from humanoid_bringup.robot_package import RobotPackage
 from humanoid_controller_manager.hardware.urdf import parse_robot_description
 
-PLUGIN: Final = Path(__file__).with_name("plugin")  # a folder for PYTHONPATH
+PLUGIN: Final = Path(__file__).with_name("plugin")  # folder of the plug-in, for PYTHONPATH
 REMOTE: Final = "remote_policy_controller"
 DAMPING: Final = "damping_controller"
 POLICY: Final = "rl_policy_controller"
 TRAJECTORY: Final = "trajectory_controller"
-# Of any robot, loaded for the trials that begin in REMOTE by trajectories.
+# Robots without a trajectory controller load this one for trials that begin in REMOTE by
+# trajectories.
 TRAJECTORY_FILE: Final = Path(__file__).parents[2] / "docs/examples/trajectory.yaml"
 _ANY_RATE: Final = 200.0  # [Hz] of the loop; the order of the joints does not depend on it
 _POLICY_PERIOD: Final = 0.02  # [s]
 _SWAY, _SWAY_TIME, _SWAYS = -0.08, 1.0, 20  # [rad], [s] of each way, and their number
-_DURATIONS: Final = (0.6, 0.5)  # [s] of the two poses of STANDBY
+_DURATIONS: Final = (0.6, 0.5)  # [s] of each of the two motions of STANDBY
 
 
 def write_controllers(folder: Path, robot: RobotPackage) -> Path:
@@ -40,7 +41,7 @@ def write_controllers(folder: Path, robot: RobotPackage) -> Path:
     poses = standby["poses"]
     for pose, seconds in zip(standby["sequence"], _DURATIONS, strict=True):
         poses[pose]["duration"] = seconds
-    # The disk they are on is small; each is removed when it was read, which may take its time.
+    # The disk is small. Each file is removed after it was read, which may take a while.
     content["black_box"] = {"ros__parameters": {"most_files": 8, "most_megabytes": 40.0}}
     file = folder / "campaign_controllers.yaml"
     file.write_text(yaml.safe_dump(content, sort_keys=False), encoding="utf-8")
@@ -48,7 +49,7 @@ def write_controllers(folder: Path, robot: RobotPackage) -> Path:
 
 
 def _policy(folder: Path, robot: RobotPackage, standby: dict[str, Any]) -> dict[str, Any]:
-    """Write a policy that follows a slow motion around the ready pose; return its parameters."""
+    """Write a policy that follows a slow motion around the ready pose; return the parameters."""
     joints = parse_robot_description(robot.expand({}), _ANY_RATE).joints.names
     ready = np.array(standby["poses"][standby["sequence"][-1]]["positions"])
     count = len(joints)

@@ -31,7 +31,7 @@ from humanoid_control_common.errors import ConfigError, RobotError
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """0: nothing was violated, and no kind was excused too often."""
+    """Return the exit code. 0: no violation, and no kind was excused too often."""
     options = _parser().parse_args(words)
     try:
         robot = RobotJoints.of_robot(options.robot)
@@ -56,7 +56,7 @@ def main(words: Sequence[str] | None = None) -> int:
     except RobotError as error:
         sys.stderr.write(f"{error}\n")
         return 2
-    finally:  # ended early, it reports its results so far
+    finally:  # an early end still reports the results so far
         tally = Tally.of(entries, campaign.problems)
         print_table(entries)
         print(*tally.lines(), sep="\n")
@@ -66,7 +66,7 @@ def main(words: Sequence[str] | None = None) -> int:
 
 
 def _wrong(options: argparse.Namespace, kinds: Sequence[Kind]) -> str:
-    """Return what is wrong with the options; empty: nothing."""
+    """Return the errors in the options; empty: none."""
     if not kinds:
         return f"{options.robot} has no kind with '{options.kind}' in its name; --list shows them"
     if options.preempt and not options.stepped:
@@ -78,14 +78,14 @@ def _wrong(options: argparse.Namespace, kinds: Sequence[Kind]) -> str:
 
 
 def _chosen(known: Mapping[str, Kind], word: str) -> list[Kind]:
-    """Return the kind of that name, or all with the word in their names."""
+    """Return the kind of that name, or all kinds with the word in their names."""
     return [known[word]] if word in known else [it for name, it in known.items() if word in name]
 
 
 def _runner(
     options: argparse.Namespace,
 ) -> Callable[[Sequence[tuple[Kind, int]]], Iterator[Entry]] | None:
-    """Return what runs trials on the stepped robot; None in wall time."""
+    """Return the function that runs trials on the stepped robot; None in wall time."""
     simpler: Simplification = options.simplify
     if options.trace:
         return partial(traced, folder=options.trace, simpler=simpler)
@@ -100,7 +100,7 @@ def _say(text: str) -> None:
 
 
 def _controls(robot: RobotJoints, *, stepped: bool) -> int:
-    """0: all were convicted."""
+    """Return the exit code. 0: the judge found all defects."""
     convicted, controls = 0, controls_of(robot)
     for conviction in convictions(controls, _say, stepped=stepped):
         print(text_of(conviction), flush=True)
@@ -115,7 +115,7 @@ def _run(
     options: argparse.Namespace,
     entries: list[Entry],
 ) -> None:
-    """Adds to `entries` what is settled."""
+    """Run the trials; add each that is settled to `entries`."""
     seed = SystemRandom().randrange(1 << 31) if options.seed is None else options.seed
     trials = drawn(kinds, len(kinds) if options.count is None else options.count, seed)
     if options.trial is not None:

@@ -1,4 +1,4 @@
-"""Positive controls: stacks with a defect, on the virtual robot, that must be convicted."""
+"""Positive controls: the judge must find the defect of each of these stacks."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _NAMES_IT: Final = ("ring: drive error 0x8500", "can: motor finds a fault")
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """A defect, and a fault that must bring it to light."""
+    """A defect, and a fault that must show it."""
 
     sabotage: Sabotage
     kind: Kind
-    breach: Breach  # what it must be convicted of
+    breach: Breach  # type of violation that the judge must find
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Conviction:
 
     @property
     def convicted(self) -> bool:
-        """True if the judge found its defect."""
+        """True if the judge found the defect."""
         found = {it.breach for entry in self.entries for it in entry.news}
         return self.control.breach in found
 
@@ -76,7 +76,7 @@ def controls_of(robot: RobotJoints) -> tuple[Control, ...]:
 def convictions(
     controls: Sequence[Control], say: Callable[[str], object], *, stepped: bool = False
 ) -> Iterator[Conviction]:
-    """Do each on a robot of its own."""
+    """Run each control on a robot of its own."""
     for control in controls:
         trials = [(control.kind, _SEED)]
         if stepped:
@@ -87,7 +87,7 @@ def convictions(
 
 
 def text_of(conviction: Conviction) -> str:
-    """In words."""
+    """Return the results as text."""
     control = conviction.control
     mark = "convicted" if conviction.convicted else "NOT CONVICTED"
     trials = "\n  ".join(line(entry) for entry in conviction.entries)

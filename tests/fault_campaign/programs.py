@@ -15,8 +15,8 @@ from typing import Final
 
 from fault_campaign.judging.violation import Breach, Violation
 
-GIVE_UP: Final = 20.0  # [s] a process has to end
-# However the campaign ends, its robot ends with it.
+GIVE_UP: Final = 20.0  # [s] limit of the time of a process to end
+# The robot ends with the campaign, also if that is killed.
 WITH_US: Final = ("setpriv", "--pdeathsig", "KILL")
 TESTS: Final = Path(__file__).parents[1]  # the folder that `fault_campaign` is in
 _ENDED: Final = (0, -signal.SIGTERM)  # exit codes of a program that ends after a signal
@@ -29,25 +29,25 @@ _CHILD: Final = re.compile(r"the guard of .* ended with exit code -?\d+")
 
 
 def module(name: str, *words: str) -> tuple[str, ...]:
-    """Command line of a module of the campaign, whatever folder it is started in."""
+    """Return the command line of a module of the campaign, for any working folder."""
     path = os.pathsep.join(filter(None, (str(TESTS), os.environ.get("PYTHONPATH"))))
     return ("env", f"PYTHONPATH={path}", sys.executable, "-m", f"fault_campaign.{name}", *words)
 
 
 @dataclass(frozen=True, slots=True)
 class Death:
-    """A process that ended although the campaign did not end it in order."""
+    """A process that ended without an order of the campaign."""
 
     label: str
     text: str
 
 
 def deaths_of(before: Mapping[str, set[int]], after: Mapping[str, set[int]]) -> list[Death]:
-    """Processes a program had started that are gone, though the program itself is not.
+    """Return the ended children of programs that still run.
 
-    Both map "LABEL PID" of a program to the processes it has started. A child with a successor is
-    none of them: the guard is replaced when its adapter is opened anew. The control process tells
-    of one that ended otherwise (`exceptions`).
+    Both map "LABEL PID" of a program to its children. A child with a successor does not count: the
+    guard is replaced when its adapter is opened again. The control process reports a guard that
+    ended otherwise (`exceptions`).
     """
     return [
         Death(f"{program.split()[0]}'s child", f"process {child} has ended")
@@ -63,7 +63,7 @@ def exceptions(text: str) -> list[str]:
 
 
 class Program:
-    """One process, with its output in a file."""
+    """Runs one program; its output goes to a file."""
 
     def __init__(
         self, label: str, command: Sequence[str], folder: Path, environment: Mapping[str, str]
@@ -79,22 +79,22 @@ class Program:
 
     @property
     def runs(self) -> bool:
-        """True if it runs or is stopped."""
+        """True if the process runs or is stopped."""
         return self._process is not None and self._process.poll() is None
 
     def processes(self, word: str = "") -> list[int]:
-        """Its running processes with `word` in their command line: itself and its children."""
+        """Return the ids of the process and its children that have `word` in their command line."""
         found = [] if self._process is None else [self._process.pid]
         for parent in found:
             found += _children(parent)
         return [process for process in found if word in _command_line(process)]
 
     def text(self) -> str:
-        """Return the output of all its processes."""
+        """Return the output of the program since its first start."""
         return self._log.read_text(errors="replace") if self._log.exists() else ""
 
     def start(self) -> None:
-        """Start it, if it doesn't run."""
+        """Start the program if it does not run."""
         if self.runs:
             return
         self._note_death()
@@ -109,7 +109,7 @@ class Program:
             )
 
     def twice(self) -> subprocess.Popen[bytes]:
-        """Start it a second time; it is up to the caller to see to its end."""
+        """Start the program a second time; the caller must end that process."""
         return subprocess.Popen(
             self._command,
             env=self._environment,
@@ -120,12 +120,12 @@ class Program:
         )
 
     def send(self, number: signal.Signals) -> None:
-        """Send it a signal, if it runs."""
+        """Send the process a signal if it runs."""
         if self._process is not None and self.runs:
             self._process.send_signal(number)
 
     def wait(self, patience: float = GIVE_UP) -> bool:
-        """Wait until it has ended; False if it doesn't."""
+        """Wait until the process has ended. Return False if it has not."""
         if self._process is None:
             return True
         try:
@@ -135,7 +135,7 @@ class Program:
         return True
 
     def end(self, patience: float = GIVE_UP) -> None:
-        """End it at once, as well as it goes: it doesn't run any more."""
+        """End the process by SIGTERM; kill it after `patience` [s]."""
         self._note_death()
         if self._process is None:
             return
@@ -152,18 +152,18 @@ class Program:
         self._process = None
 
     def deaths(self) -> list[Death]:
-        """Return those since the last call."""
+        """Return the deaths since the last call."""
         self._note_death()
         found, self._deaths = self._deaths, []
         return found
 
     def stuck(self) -> list[Violation]:
-        """That it had to be killed, since the last call."""
+        """Return a violation for each time the process had to be killed since the last call."""
         found, self._stuck = self._stuck, []
         return found
 
     def exceptions(self) -> list[str]:
-        """Return the exceptions whose tracebacks have come into its log since the last call."""
+        """Return the exceptions in the log since the last call."""
         if not self._log.exists():
             return []
         with self._log.open("rb") as log:
@@ -173,7 +173,7 @@ class Program:
         return exceptions(new.decode(errors="replace"))
 
     def _note_death(self) -> None:
-        """A process that has ended by itself, or was killed, is reported once."""
+        """Report a process that has ended by itself, or was killed, once."""
         if self._process is not None and not self.runs:
             self._deaths.append(Death(self.label, f"exit code {self._process.returncode}"))
             self._process = None
@@ -184,7 +184,7 @@ def _children(parent: int) -> list[int]:
     for file in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):  # it has ended
             state, its_parent, *_, code = file.read_text().rpartition(")")[2].split()
-            # One that has ended in order, as a guard that has acted does, is not missing.
+            # A process that has ended in order, as a guard that has acted, is not missing.
             if int(its_parent) == parent and not (state == _ZOMBIE and code != _IN_ORDER):
                 found.append(int(file.parent.name))
     return found

@@ -35,7 +35,7 @@ _COLUMNS = (
 
 
 def line(entry: Entry, *, stepped: bool = False) -> str:
-    """One trial in one line, and what is wrong in lines below, with the commands to repeat it."""
+    """Return a line about a trial, and lines with its violations and the commands to repeat it."""
     result, verdict = entry.result, entry.result.verdict
     figures = "did not come to the fault"
     if verdict is not None:
@@ -56,7 +56,7 @@ def line(entry: Entry, *, stepped: bool = False) -> str:
 
 
 def _commands(entry: Entry, *, stepped: bool) -> list[str]:
-    """Return the commands that repeat a trial, and show it."""
+    """Return the commands that repeat and show a trial."""
     result = entry.result
     simpler = f" --simplify {entry.simplification}" if entry.simplification else ""
     robot = "" if result.robot == DEFAULT else f" --robot {result.robot}"
@@ -70,7 +70,7 @@ def _commands(entry: Entry, *, stepped: bool) -> list[str]:
 
 
 def print_table(entries: Sequence[Entry]) -> None:
-    """A row for each kind, the worst of it in each column. Speed and effort: ratio to the limit."""
+    """Return a row for each kind with its worst figures. Speed and effort: ratio to the limit."""
     table = Table(title="Faults", title_justify="left")
     table.add_column("kind", overflow="fold")
     for column in _COLUMNS:
@@ -83,7 +83,7 @@ def print_table(entries: Sequence[Entry]) -> None:
 
 
 def write_json(entries: Sequence[Entry], tally: Tally, file: Path) -> None:
-    """Everything: the sums, and trial by trial."""
+    """Return the sums and all trials as JSON."""
     content: dict[str, Any] = {
         "tally": asdict(tally),
         "trials": [asdict(entry) for entry in entries],

@@ -1,4 +1,4 @@
-"""The robot of a campaign, whatever runs its processes: wall time or one simulated clock."""
+"""The robot of a campaign, in wall time or on one simulated clock."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ if TYPE_CHECKING:
     from fault_campaign.judging.violation import Violation
     from fault_campaign.programs import Death
 
-UP: Final = 60.0  # [s] until a control process that was started has joint states
+UP: Final = 60.0  # [s] until a new control process publishes joint states
 HEALTHY: Final = 15.0  # [s] until faults can be cleared
 MAIN: Final = "control"
 BOX: Final = "black_box"
-OPERATOR: Final = "operator"  # whose heartbeat the robot waits for
-BEAT: Final = 1.5  # [s] it may be silent: longer than what holds ROS up here
-MISSTATED: Final = 0.02  # [rad] a joint may be beside its published position, at rest
-AGE: Final = 0.1  # [s] of the joint states at most
-COMMANDED: Final = 1.0  # [s] until each motor on a CAN bus has a command
+OPERATOR: Final = "operator"  # the robot waits for its heartbeat
+BEAT: Final = 1.5  # [s] timeout of the heartbeat: longer than the hold-ups of ROS here
+MISSTATED: Final = 0.02  # [rad] largest error of the published position of a joint at rest
+AGE: Final = 0.1  # [s] largest age of the joint states
+COMMANDED: Final = 1.0  # [s] within which each motor on a CAN bus gets a command
 NO_ANSWER: Final = "no answer"
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Of clear_fault."""
+    """A refusal of clear_fault."""
 
     at: float  # [s] monotonic
     text: str
@@ -44,7 +44,7 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Sabotage:
-    """A defect that one program has."""
+    """A defect in one program."""
 
     label: str
     defect: str  # of `fault_campaign.disturbing.sabotage`
@@ -57,52 +57,52 @@ class RobotProgram(Protocol):
 
     @property
     def runs(self) -> bool:
-        """Return True if it runs or is stopped."""
+        """Return True if the program runs or is stopped."""
 
     def processes(self, word: str = "") -> list[int]:
-        """Return its processes with `word` in their command line: itself and its children."""
+        """Return the ids of the process and its children that have `word` in their command line."""
 
     def text(self) -> str:
-        """Return its output."""
+        """Return the output."""
 
     def start(self) -> None:
-        """Start it, if it doesn't run."""
+        """Start the program if it does not run."""
 
     def send(self, number: signal.Signals) -> None:
-        """Send it a signal, if it runs."""
+        """Send the program a signal if it runs."""
 
     def wait(self, patience: float = ...) -> bool:
-        """Wait until it has ended; False if it doesn't."""
+        """Wait until the program has ended. Return False if it has not."""
 
     def end(self, patience: float = ...) -> None:
-        """End it."""
+        """End the program."""
 
     def deaths(self) -> list[Death]:
-        """Return those since the last call."""
+        """Return the deaths since the last call."""
 
     def stuck(self) -> list[Violation]:
-        """That it had to be killed, since the last call."""
+        """Return a violation for each time the program had to be killed since the last call."""
 
     def exceptions(self) -> list[str]:
-        """Return the exceptions in its log since the last call."""
+        """Return the exceptions in the log since the last call."""
 
 
 class NotHealthyError(Exception):
-    """The robot can't be brought into DAMPING without a fault."""
+    """The robot cannot be brought to DAMPING without a fault."""
 
 
 class Robot(ABC):
     """The virtual robot, the programs of the stack and an observer.
 
-    `machine` is that of the observer: its clock is the one of all times here.
+    `machine` is the machine of the observer; its clock gives all times of this class.
     """
 
     machine: Machine
     observer: Observer
     twin: RobotControl
     programs: Mapping[str, RobotProgram]
-    interruption: float = 0.0  # [s] between two statements of a thread, at most
-    stands: Start | None = None  # the mode in which it was prepared for the next trial, if so
+    interruption: float = 0.0  # [s] longest interruption of a thread between two statements
+    stands: Start | None = None  # the mode in which a prepared robot stands
 
     def __init__(self, joints: RobotJoints) -> None:
         self.joints = joints
@@ -110,23 +110,23 @@ class Robot(ABC):
 
     @abstractmethod
     def date(self) -> float:
-        """Return the time [s since 1970], whatever the system's clock was set to."""
+        """Return the true time [s since 1970], not the clock that faults step."""
 
     @abstractmethod
     def held_up(self) -> float:
-        """Longest time [s] this machine had none for the virtual robot, since the last call."""
+        """Return the longest time [s] without the virtual robot running, since the last call."""
 
     @abstractmethod
     def signal_guard(self, bus: str, number: signal.Signals) -> None:
-        """Send a signal to the guard of a CAN bus, if it runs."""
+        """Send a signal to the guard of a CAN bus if it runs."""
 
     @abstractmethod
     def step_clock(self, seconds: float) -> None:
-        """Set the system's clock to so much [s] after the true time."""
+        """Set the system's clock to the true time plus `seconds`."""
 
     @abstractmethod
     def _deaths_of_children(self) -> list[Death]:
-        """Return the deaths of processes that programs have started, since the last call."""
+        """Return the deaths of children of the programs since the last call."""
 
     def restart(self) -> None:
         """End all processes in order, and start them again. Raises NotHealthyError."""
@@ -145,11 +145,11 @@ class Robot(ABC):
 
     @property
     def control(self) -> RobotProgram:
-        """The control process."""
+        """Return the control process."""
         return self.programs[MAIN]
 
     def healthy(self) -> None:
-        """DAMPING, confirmed and without a fault, whatever was before. Raises NotHealthyError."""
+        """Bring the robot to DAMPING, confirmed and without a fault. Raises NotHealthyError."""
         observer = self.observer
         if not all(program.runs for program in self.programs.values()):
             self.restart()
@@ -161,20 +161,21 @@ class Robot(ABC):
             raise NotHealthyError(f"mode {observer.now.mode}: {found}")
 
     def refusals(self) -> list[Refusal]:
-        """Of clear_fault, since the last call."""
+        """Return the refusals of clear_fault since the last call."""
         found, self._refusals = self._refusals, []
         return found
 
     def record(self) -> None:
-        """Start the black box, if it doesn't run, and wait until it watches. NotHealthyError."""
+        """Start the black box if it does not run; wait until it records. Raises NotHealthyError."""
         self.observer.recording = False
         self.programs[BOX].start()
-        # One that is ended while it starts would leave what is in the memory to the next one.
+        # A black box that ends during its start would leave the content of the memory to the next
+        # one.
         if not self.observer.within(UP, lambda: self.observer.recording):
             raise NotHealthyError(f"the black box did not start: {self.programs[BOX].text()}")
 
     def ailing(self) -> list[str]:
-        """Return the obstacles to health: of the drives, and of what is stated of the joints."""
+        """Return the obstacles to health: drive faults, and wrong joint states."""
         drives = self.twin.drives() if self.joints.of(Struck.RING) else []
         erobs = [f"drive {i}: 0x{it['error']:04X}" for i, it in enumerate(drives) if it["error"]]
         motors = [f"motor {i}" for bus in self.joints.buses
@@ -183,7 +184,7 @@ class Robot(ABC):
         return [*erobs, *motors, *self._misstated()]
 
     def _misstated(self) -> Iterator[str]:
-        """Yield the joints that are not where the latest joint states say."""
+        """Yield the joints whose position differs from the latest joint states."""
         latest = self.observer.joint_states[-1]
         stated = dict(zip(latest.name, latest.position, strict=True))
         for joint, truth in self.twin.joints().items():
@@ -192,15 +193,15 @@ class Robot(ABC):
                 yield f"{joint}: stated {stated[joint]:.3f} rad, is {truth['position']:.3f}"
 
     def pass_until(self, time: float) -> None:
-        """Listen until a time of the robot [s]."""
+        """Receive messages until a robot time [s]."""
         self.observer.within(UP, lambda: self.twin.time() >= time)
 
     def at_rest(self) -> bool:
-        """Return True if no arm is sinking: a raised arm that is made limp falls freely."""
+        """Return True if no arm sinks: a raised arm that becomes limp falls freely."""
         return all(abs(joint["velocity"]) < SLOW for joint in self.twin.joints().values())
 
     def unload(self) -> None:
-        """Hands off."""
+        """Remove all external torques."""
         for joint in self.joints.all:
             self.twin.external_torque(joint, 0.0)
 
@@ -222,7 +223,7 @@ class Robot(ABC):
         return observer.now.mode == Mode.DAMPING and confirmed and not self.ailing()
 
     def _motors_commanded(self) -> bool:
-        """Return True once frames reach the motors of every CAN bus; False if none do."""
+        """Wait until frames reach the motors of every CAN bus. Return False after a timeout."""
 
         def sent(bus: str) -> int:
             return self.twin.bus(bus).can_statistics()["adapter_sent"]

@@ -1,4 +1,4 @@
-"""The joints of a robot by what drives them: they decide which kinds of faults it can have."""
+"""The joints of a robot by their actuators: these decide on the kinds of faults of the robot."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from humanoid_control_common.errors import ConfigError
 from humanoid_controller_manager.hardware.urdf import parse_robot_description
 from humanoid_twin.robot.actuators import Actuators, load_actuators
 
-# Families whose motors disable themselves when no frame arrives, as they are configured.
+# Families whose motors, as configured, disable themselves when no frame arrives.
 _WATCHDOGS: Final = ("robstride",)
-_ANY_RATE: Final = 200.0  # [Hz] of the loop; no hardware component has its name from it
+_ANY_RATE: Final = 200.0  # [Hz] of the loop; without effect on the names of the components
 
 
 class Struck(Enum):
@@ -37,12 +37,12 @@ class RobotJoints:
 
     @classmethod
     def of_robot(cls, name: str) -> Self:
-        """Read them from the files of a robot. Raises ConfigError."""
+        """Read the joints from the files of a robot. Raises ConfigError."""
         package = find_robot(name)
         return cls(package, load_actuators(package.drives.virtual_robot))
 
     def check_hands(self) -> None:
-        """Raise ConfigError for a robot without the links on which the campaign hangs loads."""
+        """Raise ConfigError for a robot without the links that carry the loads of the campaign."""
         links = {link.get("name") for link in ElementTree.fromstring(self.package.expand({}))}
         if missing := [hand for hand in HANDS if hand not in links]:
             raise ConfigError(
@@ -52,16 +52,16 @@ class RobotJoints:
 
     @property
     def robot(self) -> str:
-        """Name of the robot."""
+        """Return the name of the robot."""
         return self.package.name
 
     @property
     def all(self) -> tuple[str, ...]:
-        """All joints, in the plant's order."""
+        """Return all joints in the plant's order."""
         return self.actuators.joints
 
     def of(self, struck: Struck) -> tuple[str, ...]:
-        """Return the joints of this sort; none if the robot has none."""
+        """Return the joints of this sort; empty: the robot has none."""
         if struck is Struck.JOINT:
             return self.all
         if struck is Struck.RING:
@@ -74,7 +74,7 @@ class RobotJoints:
 
     @property
     def buses(self) -> tuple[str, ...]:
-        """Names of the CAN buses."""
+        """Return the names of the CAN buses."""
         return tuple(self.actuators.can)
 
     def bus(self, joint: str) -> str:

@@ -11,13 +11,13 @@ from typing import Final
 
 # Torque [Nm] that moves a limp joint by less than its limit in half a second.
 _PUSH: Final = 0.3
-_PUSH_OF_LIGHT: Final = 0.05  # joints that turn little more than themselves
+_PUSH_OF_LIGHT: Final = 0.05  # for joints with a small inertia
 _LIGHT: Final = ("wrist", "yaw")  # in their names
 HANDS: Final = ("left_wrist_yaw_link", "right_wrist_yaw_link")
 
 
 class Start(Enum):
-    """Modes, and what of them has passed."""
+    """Modes, and their progress when the fault comes."""
 
     ZERO_TORQUE = "ZERO_TORQUE"
     DAMPING = "DAMPING"
@@ -29,19 +29,19 @@ class Start(Enum):
 
 
 STIFF: Final = (Start.STANDBY_MOVING, Start.STANDBY_FINISHED, Start.REMOTE)
-# Without LOCOMOTION: to the robot it is REMOTE with another source of commands.
+# Without LOCOMOTION: for the robot it is REMOTE with another source of commands.
 ALL: Final = (Start.ZERO_TORQUE, Start.DAMPING, *STIFF)
 
 
 @dataclass(frozen=True, slots=True)
 class Wave:
-    """Smooth motion of one joint around where it was."""
+    """Smooth motion of one joint around its first position."""
 
     amplitude: float  # [rad]
     frequency: float  # [Hz]
 
     def offset(self, elapsed: float) -> float:
-        """Angle [rad] after so long [s]; it begins at 0 with a speed of at most 0.6 rad/s."""
+        """Return the angle [rad] after `elapsed` [s]: it begins at 0 with at most 0.6 rad/s."""
         return self.amplitude * math.sin(math.tau * self.frequency * elapsed)
 
 
@@ -51,9 +51,9 @@ class Scenario:
 
     start: Start
     payload: float  # [kg] at each hand
-    pushes: dict[str, float]  # [Nm] from outside, by joint; of limp ones until the fault comes
-    waves: dict[str, Wave]  # of REMOTE, by joint
-    wait: float  # [s] from there to the fault
+    pushes: dict[str, float]  # [Nm] external, by joint; limp joints are pushed until the fault
+    waves: dict[str, Wave]  # in REMOTE, by joint
+    wait: float  # [s] from the mode to the fault
 
 
 def push_of(joint: str) -> float:

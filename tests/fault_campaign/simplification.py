@@ -1,4 +1,4 @@
-"""A trial made simpler than its seed has drawn it."""
+"""Simplifications of a trial that a seed has drawn."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _PARTS: Final = ("first", "second")  # of two faults
 
 @dataclass(frozen=True, slots=True)
 class Simplification:
-    """What is left out of a trial, or changed in it. All defaults: the trial as drawn."""
+    """Parts of a trial that are left out or changed. With all defaults the trial is as drawn."""
 
-    part: int | None = None  # of two faults: the only one that stays
-    start: Start | None = None  # instead of the mode drawn
+    part: int | None = None  # index of the fault that stays, of two
+    start: Start | None = None  # replaces the mode drawn
     unloaded: bool = False  # no payload
     untouched: bool = False  # no pushes from outside
     soon: bool = False  # the fault comes at once
@@ -32,7 +32,7 @@ class Simplification:
         )
 
     def with_flag(self, name: str) -> Self:
-        """Return it with the flag of this name, too."""
+        """Return a copy that also has the flag of this name."""
         flag: dict[str, Any] = {name: True}
         return replace(self, **flag)
 
@@ -44,7 +44,7 @@ class Simplification:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Return what `str` has written. Raises ValueError for another word."""
+        """Parse the text that `str` writes. Raises ValueError for another word."""
         found = cls()
         for word in filter(None, text.split(",")):
             if word in _PARTS:

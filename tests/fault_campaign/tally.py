@@ -1,4 +1,4 @@
-"""Sum of many trials: violations, excuses, and their statistical weight."""
+"""Sum of many trials: violations, excuses, and the statistical bound."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Final, Self
 from fault_campaign.campaign import Entry
 from fault_campaign.judging.violation import Violation
 
-# A kind may be excused twice, and in large campaigns for this share of its trials.
+# Limit of the excuses of a kind: two, or this share of its trials in large campaigns.
 EXCUSES: Final = 2
 EXCUSED_SHARE: Final = 0.2
 _CONFIDENCE: Final = 0.95
@@ -18,20 +18,20 @@ _CONFIDENCE: Final = 0.95
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """Of a campaign."""
+    """Sums of a campaign."""
 
     trials: int
     violated: int  # trials
-    excused: dict[str, int]  # attempts that don't count, by kind; kinds without are left out
+    excused: dict[str, int]  # attempts that do not count, by kind, without zeros
     excused_too_often: tuple[str, ...]  # kinds
     clean: int  # trials that count, without a violation
-    clean_held_up: int  # of these: the host held the machine up, too
+    clean_held_up: int  # of these: the host also held the machine up
     fewest: int  # trials of the kind that has the fewest
-    problems: tuple[Violation, ...]  # of the robot's end
+    problems: tuple[Violation, ...]  # violations of the robot's end
 
     @classmethod
     def of(cls, entries: Sequence[Entry], problems: Sequence[Violation] = ()) -> Self:
-        """Of these trials."""
+        """Return the sums of these trials."""
         count = Counter(entry.result.kind for entry in entries)
         excused = Counter[str]()
         for entry in entries:
@@ -54,11 +54,11 @@ class Tally:
 
     @property
     def failed(self) -> bool:
-        """Return True if a violation was found, or if there are no trials."""
+        """Return True if there is a violation, or no trial."""
         return bool(self.violated or self.excused_too_often or self.problems or not self.trials)
 
     def lines(self) -> list[str]:
-        """In words."""
+        """Return the sums as text."""
         held = self.clean_held_up / max(self.clean, 1)
         found = [
             f"{self.violated} of {self.trials} trials violated a demand",
@@ -78,5 +78,5 @@ class Tally:
 
 
 def at_most(trials: int) -> float:
-    """The largest share of violations that shows none in so many trials with 5 % probability."""
+    """Return the share of violations at which `trials` show none with a probability of 5 %."""
     return float(1.0 - (1.0 - _CONFIDENCE) ** (1.0 / trials))

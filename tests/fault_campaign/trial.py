@@ -1,4 +1,4 @@
-"""Run one trial: one fault, from health to health."""
+"""Run one trial: one fault, from DAMPING without a fault to the same."""
 
 from __future__ import annotations
 
@@ -24,29 +24,29 @@ from fault_campaign.ways import MODES, reached
 from humanoid_bringup.robot_package import DEFAULT
 from humanoid_control_common.rules.reason_codes import RESET_SENT
 
-SETTLED: Final = 0.1  # [s] in which the loop has measured what mending did to the joints
-SOFT_FOR: Final = 0.1  # [s] a fault lasts beyond the time in which all must be soft
+SETTLED: Final = 0.1  # [s] in which the loop has measured the effect of the mending on the joints
+SOFT_FOR: Final = 0.1  # [s] for which a fault lasts after the time at which all joints must be soft
 GIVE_UP: Final = 60.0  # [s] of a wait that another condition ends
-ROOM: Final = 90.0  # [s] of a recording: more than a trial can take; the judge wants all of it
+ROOM: Final = 90.0  # [s] of a recording: more than a trial needs; the judge reads all of it
 LOADING: Final = (10, 0.02)  # steps in which a stiff robot takes its payload, and time of each [s]
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """Of one trial."""
+    """Result of one trial."""
 
     seed: int
     kind: str
-    detail: str  # which faults, where the seed chooses them
+    detail: str  # the faults, if the seed chooses them
     start: str
     joint: str
-    verdict: Verdict | None  # None: it did not come to the fault
+    verdict: Verdict | None  # None: no fault was injected
     violations: tuple[Violation, ...]
     begin: float  # [s] monotonic: the mode was reached
     end: float  # the fault was mended
-    expected: Expected | None  # what the black box must have kept; None: nothing
-    held_up: float  # [s] longest time between the two that the virtual robot had no processor
-    refusals: int = 0  # of clear_fault, on the way back
+    expected: Expected | None  # record that the black box must have; None: none
+    held_up: float  # [s] longest time between both without a processor for the virtual robot
+    refusals: int = 0  # refusals of clear_fault in the recovery
     robot: str = DEFAULT
 
     @classmethod
@@ -66,13 +66,13 @@ class Result:
 
     @property
     def known(self) -> tuple[Violation, ...]:
-        """Return the values beyond a general bound, within what the kind allows."""
+        """Return the values beyond a general bound and within the bound of the kind."""
         return () if self.verdict is None else self.verdict.known
 
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """What the seed of a trial decides before it begins; `dice` decide the rest."""
+    """Decisions of the seed before a trial begins; `dice` decide the rest."""
 
     kind: Kind
     scenario: Scenario
@@ -81,7 +81,7 @@ class Draw:
 
     @classmethod
     def of(cls, kind: Kind, seed: int, simpler: Simplification = AS_DRAWN) -> Self:
-        """Return the draw of a seed, made simpler."""
+        """Return the draw of a seed after its simplification."""
         dice = Random(seed)
         kind = kind if kind.drawn is None else kind.drawn(dice)
         joint = ""
@@ -93,7 +93,7 @@ class Draw:
 
 
 class Trial:
-    """One kind, one seed, one robot."""
+    """Runs one trial, of a kind and a seed, on a robot."""
 
     def __init__(
         self, robot: Robot, kind: Kind, seed: int, simpler: Simplification = AS_DRAWN
@@ -110,7 +110,7 @@ class Trial:
         self._begin = self._end = 0.0  # [s] monotonic, see Result
 
     def run(self) -> Result:
-        """From DAMPING to DAMPING. Raises NotHealthyError if that can't be had at either end."""
+        """Run from DAMPING to DAMPING. Raises NotHealthyError if that fails before or after."""
         robot = self._robot
         if robot.stands is None:
             robot.healthy()
@@ -150,12 +150,12 @@ class Trial:
         )
 
     def _unprovoked(self) -> None:
-        """Return the violations before the fault: there must be none."""
+        """Note the violations before the trial: there must be none."""
         self._violations += of_ends(self._robot.ends())
         self._violations += wrong_refusals(self._robot.refusals(), 0.0)
 
     def _closed(self) -> None:
-        """The window ends in which a hold-up of this machine counts."""
+        """End the time in which a hold-up of this machine counts."""
         self._end = self._robot.machine.clock()
         self._held_up = self._robot.held_up()
 
@@ -171,7 +171,7 @@ class Trial:
             self._hang(0.0)
 
     def _load(self) -> None:
-        """Give the payload to the hands; a robot that stands stiff already is not to swing."""
+        """Load the hands with the payload; in steps, so that a stiff robot does not swing."""
         robot, payload = self._robot, self._scene.scenario.payload
         if robot.stands is not None and payload:
             steps, period = LOADING
@@ -189,16 +189,16 @@ class Trial:
             self._robot.twin.external_torque(joint, torque)
 
     def _reached(self) -> bool:
-        """Return True if the mode of the scenario came into force."""
+        """Lead the robot to the mode of the scenario. Return True if it came into force."""
         robot, start = self._robot, self._scene.scenario.start
         robot.twin.record(ROOM)
         return robot.stands is start or reached(robot.observer, start)
 
     def _remains(self) -> bool:
-        """Return True if the robot is still in its mode, and well, when the fault is due."""
+        """Wait for the time of the fault. Return True if the robot did not leave its mode."""
         robot, scenario = self._robot, self._scene.scenario
         limp = scenario.start is Start.ZERO_TORQUE
-        if limp:  # pushed for longer it would only hit its stops
+        if limp:  # a longer push would move the joint to its stop
             self._push()
         robot.pass_until(robot.twin.time() + scenario.wait)
         if limp:
@@ -233,7 +233,7 @@ class Trial:
         self._closed()
         fallen = kind.outcome in (Outcome.SOFT, Outcome.OFF) or heard.fell
         if fallen and kind.filed is not Filed.NOTHING:
-            # Of what stands still an alarm comes when it goes on.
+            # The alarm of a stopped process comes when it continues.
             until = self._robot.date() + (GRACE if kind.outcome is Outcome.OFF else 0.0)
             killed = kind.filed is Filed.END
             self._expected = Expected(wall, until, heard.causes, killed)
@@ -257,10 +257,10 @@ class Trial:
         return verdict
 
     def _lasts(self, fault: float) -> float:
-        """Let the fault last. Return from when [s] the time counts in which all must be soft.
+        """Let the fault last. Return the time [s] from which the limit to become soft counts.
 
-        A fault by chance may let the robot go on, and make it fall at any time: until then it may
-        be stiff.
+        A random fault may let the robot go on, and make it fall at any time: until then it may be
+        stiff.
         """
         robot, kind = self._robot, self._kind
         end = fault + max(kind.watched, kind.within + SOFT_FOR)
@@ -274,16 +274,16 @@ class Trial:
         return fell
 
     def _softens(self) -> float:
-        """Let the fault last until all must be soft. Return the present time, of the fall."""
+        """Let the fault last until all joints must be soft. Return the time of the fall [s]."""
         fell = self._robot.twin.time()
         self._robot.pass_until(fell + self._kind.within + SOFT_FOR)
         return fell
 
     def _recovered(self, *, struck: bool) -> int:
-        """Take the documented way back to health. Returns the number of refusals of clear_fault."""
+        """Run the documented recovery. Return the number of refusals of clear_fault."""
         robot, kind = self._robot, self._kind
         robot.pass_until(robot.twin.time() + SETTLED)
-        ends = robot.ends()  # of what a restart replaces
+        ends = robot.ends()  # of the processes before a restart
         if struck and kind.recovery is Recovery.RESTART:
             robot.restart()
         mended = self._robot.machine.clock()
@@ -305,7 +305,7 @@ class Trial:
 
 
 def wrong_refusals(refusals: Sequence[Refusal], healed: float) -> list[Violation]:
-    """Those of clear_fault that are wrong: after `healed` [s, monotonic], or not for a reset."""
+    """Return wrong refusals: after `healed` [s, monotonic], or for another reason than a reset."""
     wrong = [
         it for it in refusals if it.at > healed or (it.codes and RESET_SENT.name not in it.codes)
     ]

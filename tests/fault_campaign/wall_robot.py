@@ -1,4 +1,4 @@
-"""The whole robot in wall time: the virtual robot, the processes of its bring-up, an observer."""
+"""The robot of a campaign in wall time: virtual robot, processes of the bring-up, observer."""
 
 from __future__ import annotations
 
@@ -34,27 +34,27 @@ from humanoid_control_common.machine.linux import LINUX
 from humanoid_twin.testing import robot as virtual_robot
 
 # SCHED_FIFO of the virtual robot, above the loop's 80: real drives need no processor of this
-# machine, so nothing of the stack may hold them up.
+# machine, so the stack must not hold the virtual ones up.
 DRIVES: Final = 90
 _GUARD: Final = "humanoid_devices_can.guard"  # in its command line
 
 
 class WallRobot(Robot):
-    """Up while it is open; on a ROS domain of its own."""
+    """See Robot. The robot is up while the context is open, on a ROS domain of its own."""
 
     machine = LINUX
 
     def __init__(
         self, folder: Path, sabotage: Sabotage | None = None, joints: RobotJoints = PRIME
     ) -> None:
-        """`folder` is for files of the run, `joints` are those of the robot. Needs root."""
+        """Prepare the robot. `folder` is for files of the run. Needs root."""
         super().__init__(joints)
         self._sabotage = sabotage
         self.programs: dict[str, Program] = {}
         self._cleanup = ExitStack()
         self._folder = folder
         self.clock = FakeClock(folder)
-        self.disk = folder / "disk"  # where the processes write
+        self.disk = folder / "disk"  # standard output of the processes
         self._children: dict[str, set[int]] = {}
 
     def __enter__(self) -> Self:
@@ -89,15 +89,15 @@ class WallRobot(Robot):
         return self.disk / "ros"
 
     def date(self) -> float:
-        """See Robot: the processes have another clock, if it was set."""
+        """See Robot: the processes may have another clock."""
         return time.time()
 
     def held_up(self) -> float:
-        """Longest time [s] this machine had none for the virtual robot, since the last call."""
+        """See Robot."""
         return max((length for _, length in self.twin.pauses()), default=0.0)
 
     def signal_guard(self, bus: str, number: signal.Signals) -> None:
-        """See Robot: no robot in wall time has guards on two buses."""
+        """See Robot: each robot in wall time has guards on one bus only."""
         for process in self.control.processes(_GUARD):
             os.kill(process, number)
 
@@ -111,7 +111,7 @@ class WallRobot(Robot):
         return deaths_of(before, self._children)
 
     def _census(self) -> dict[str, set[int]]:
-        """Return the processes that each program has started, by its label and process id."""
+        """Return the children of each program, by "LABEL PID" of that."""
         found = {}
         for program in self.programs.values():
             if program.runs:
@@ -138,7 +138,7 @@ class WallRobot(Robot):
             "ROS_HOME": str(self._ros_home),
             **self.clock.environment,
         }
-        # First to start is last to end: the robot must not take its end for a fault.
+        # The first process to start is the last to end: an end must not look like a fault.
         commands = {OPERATOR: ["hc", "heartbeat", OPERATOR]}
         commands |= {it.label: command_line(it) for it in plan(options, self._folder)}
         if self._sabotage is not None:

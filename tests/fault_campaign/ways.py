@@ -10,7 +10,7 @@ from fault_campaign.scenario import Start
 from humanoid_control_common.rules.modes import Mode
 
 PATIENCE: Final = 6.0  # [s] to reach the scenario
-SINKS: Final = 15.0  # [s] until raised arms hang
+SINKS: Final = 15.0  # [s] limit until raised arms hang
 MODES: Final = {
     Start.ZERO_TORQUE: Mode.ZERO_TORQUE,
     Start.DAMPING: Mode.DAMPING,
@@ -23,11 +23,11 @@ MODES: Final = {
 
 
 def reached(observer: Observer, start: Start) -> bool:
-    """Lead a robot that is healthy to `start`; return whether that mode came into force."""
+    """Lead a healthy robot to `start`. Return True if that mode came into force."""
     if start is Start.DAMPING:
         return True
     if start is Start.ZERO_TORQUE:
-        # Refused as long as an arm sinks.
+        # The request is refused while an arm sinks.
         return observer.comes_to(Mode.ZERO_TORQUE, SINKS)
     observer.standby.clear()
     ready = start is not Start.TRAJECTORIES or observer.loads(TRAJECTORY_FILE, PATIENCE)

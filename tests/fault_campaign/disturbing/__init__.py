@@ -1,1 +1,1 @@
-"""Disturbances of machine and messages, and sabotage that the judge must convict."""
+"""Disturbances of the machine and of messages; defects of the stack that the judge must find."""

@@ -1,9 +1,10 @@
 """Keep a processor busy for less than a second.
 
-    python cpu_hog.py SECONDS                 like any other program
-    python cpu_hog.py SECONDS CORE PRIORITY   that core, by SCHED_FIFO
+    python cpu_hog.py SECONDS                 without priority
+    python cpu_hog.py SECONDS CORE PRIORITY   on that core, by SCHED_FIFO
 
-Says "ready", and is told when to begin: [s] on the monotonic clock, so that several begin together.
+The program prints "ready" and reads its time to begin, [s] on the monotonic clock, so that several
+programs begin together.
 """
 
 import os
@@ -11,11 +12,11 @@ import resource
 import sys
 import time
 
-LONGEST = 0.9  # [s] the kernel ends an urgent one then, whatever it does
+LONGEST = 0.9  # [s] of processor time after which the kernel ends an urgent program
 
 
 def main(seconds: float, core: float = -1.0, priority: float = 0.0) -> None:
-    """Hog."""
+    """Read the time to begin, and keep the processor busy."""
     if core >= 0:
         limit = round(LONGEST * 1e6)
         resource.setrlimit(resource.RLIMIT_RTTIME, (limit, limit))

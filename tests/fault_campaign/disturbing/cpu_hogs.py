@@ -15,20 +15,20 @@ from typing import Final
 from fault_campaign.programs import WITH_US
 
 _HOG: Final = str(Path(__file__).with_name("cpu_hog.py"))
-_TOGETHER: Final = 0.1  # [s] until all of them have their starting time
+_TOGETHER: Final = 0.1  # [s] until all programs have their time to begin
 
 
-# Called when the programs are there, just before they take anything.
+# Called when the programs are ready, just before they begin.
 Ready = Callable[[], None]
 
 
 def ordinary(count: int, seconds: float, ready: Ready) -> None:
-    """`count` programs like any other; returns when they have ended."""
+    """Run `count` programs without priority; return when they have ended."""
     _run([() for _ in range(count)], seconds, ready)
 
 
 def urgent(priority: int, seconds: float, ready: Ready) -> None:
-    """One on each core, which only what is more urgent than `priority` can interrupt."""
+    """Run one program on each core, which only threads above `priority` can interrupt."""
     _run([(core, priority) for core in sorted(os.sched_getaffinity(0))], seconds, ready)
 
 

@@ -1,4 +1,4 @@
-"""Faults by commands of the virtual robot: frames by chance, single motors and slaves."""
+"""Faults by commands of the virtual robot: on frames with a probability, on motors and slaves."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ from humanoid_twin.can.control import CanMethods
 from humanoid_twin.robot.control import RobotControl
 
 Disturb = Callable[[Scene, float], object]  # with a probability
-LATE: Final = 0.03  # [s] a frame that is late comes late by
+LATE: Final = 0.03  # [s] delay of a frame
 
 
 def chance(disturb: Disturb, low: float, high: float) -> Act:
-    """Disturb with a random probability between the two."""
+    """Disturb with a random probability between `low` and `high`."""
     return lambda scene: disturb(scene, scene.dice.uniform(low, high))
 
 
 def on_twin(act: Callable[[RobotControl], object]) -> Act:
-    """Tell the virtual robot something."""
+    """Send a command to the virtual robot."""
     return lambda scene: act(scene.robot.twin)
 
 
 def on_bus(act: Callable[[CanMethods], object]) -> Act:
-    """Tell it something about the CAN bus of the joint that is struck."""
+    """Send a command about the CAN bus of the joint that is struck."""
     return lambda scene: act(scene.can)
 
 
 def slave(act: Callable[[RobotControl, int], object]) -> Act:
-    """Tell it something about the drive of the joint that is struck."""
+    """Send a command about the drive of the joint that is struck."""
     return lambda scene: act(scene.robot.twin, scene.slave)
 
 
 def motor(act: Callable[[CanMethods, int], object]) -> Act:
-    """Tell it something about the CAN motor of the joint that is struck."""
+    """Send a command about the CAN motor of the joint that is struck."""
     return lambda scene: act(scene.can, scene.motor)
 
 

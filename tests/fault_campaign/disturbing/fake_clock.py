@@ -1,4 +1,4 @@
-"""A clock that is stepped for some processes only; the machine's clock stays as it is."""
+"""A system clock that is stepped for some processes only; the clock of the machine is unchanged."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class FakeClock:
     """CLOCK_REALTIME of the processes that are started with `environment`."""
 
     def __init__(self, folder: Path) -> None:
-        """Needs a C compiler. Raises CalledProcessError if that fails."""
+        """Compile the library with a C compiler. Raises CalledProcessError if that fails."""
         library = folder / "fake_clock.so"
         subprocess.run(
             ["cc", "-O2", "-shared", "-fPIC", "-o", str(library), str(_SOURCE)], check=True
@@ -24,6 +24,6 @@ class FakeClock:
         self.environment = {"LD_PRELOAD": str(library), "FAKE_CLOCK": str(self._offset)}
 
     def step(self, seconds: int) -> None:
-        """Have it be off by so many seconds; 0: as the machine's."""
+        """Set the difference to the clock of the machine [s]."""
         with self._offset.open("r+b", buffering=0) as file:
             file.write(struct.pack("=q", seconds))

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Final
 
 _TICK: Final = 1.0 / os.sysconf("SC_CLK_TCK")  # [s]
-_LOOK: Final = 1.0  # [s] between two looks for new processes
+_LOOK: Final = 1.0  # [s] between two searches for new processes
 
 
 class OwnTime:
-    """Of a process and all that it has started, directly or not."""
+    """Processor time of a process and of all its descendants."""
 
     def __init__(self, root: int) -> None:
         self._root = root
@@ -21,7 +21,7 @@ class OwnTime:
         self._look_at = 0.0  # [s] monotonic
 
     def used(self) -> float:
-        """Return the sum [s] so far; ended processes count as long as their parents don't end."""
+        """Return the sum [s] so far; an ended process counts until its parent ends."""
         now = time.monotonic()
         if now >= self._look_at:
             self._look_at = now + _LOOK
@@ -30,10 +30,10 @@ class OwnTime:
 
 
 def family(root: int) -> list[int]:
-    """`root`, and the processes that it has started."""
+    """Return `root` and its descendants."""
     children: dict[int, list[int]] = {}
     for file in Path("/proc").glob("[0-9]*/stat"):
-        with suppress(OSError):  # it has ended
+        with suppress(OSError):  # *the process has ended
             parent = int(_fields(file.read_text())[1])
             children.setdefault(parent, []).append(int(file.parent.name))
     found = [root]
@@ -45,11 +45,11 @@ def family(root: int) -> list[int]:
 def _used(process: int) -> float:
     try:
         text = Path(f"/proc/{process}/stat").read_text()
-    except OSError:  # it has ended
+    except OSError:  # *the process has ended
         return 0.0
-    return sum(map(int, _fields(text)[11:15])) * _TICK  # utime, stime, and of ended children
+    return sum(map(int, _fields(text)[11:15])) * _TICK  # utime, stime, cutime, cstime
 
 
 def _fields(stat: str) -> list[str]:
-    """Return those behind the name, which may have spaces: state, parent, and so on."""
+    """Return the fields after the name, which may have spaces: state, parent, and so on."""
     return stat.rpartition(")")[2].split()

@@ -1,6 +1,7 @@
 """Run a program of the stack with one defect: `sabotage DEFECT PROGRAM ARGUMENTS…`.
 
-The product has no switch for these defects: its classes are changed here before the program begins.
+The product has no switch for these defects. This module changes its classes before the program
+begins.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _LATE: Final = 0.8  # [s]
 
 
 def _stay_stiff(seconds: float) -> None:
-    """DAMPING holds the joints for so long. Only wrists obey: the gains of eRobs are a mode's."""
+    """DAMPING holds the joints for a time. Only wrists obey: an eRob has the gains of its mode."""
     activate, update = DampingController.on_activate, DampingController.update
     began: dict[DampingController, float] = {}
 
@@ -59,7 +60,7 @@ def _soft_too_late() -> None:
 
 
 def _up_again() -> None:
-    """A fall is reported, but requests aren't refused after it."""
+    """Report a fall, but do not refuse requests after it."""
 
     def tell(self: Any, reason: Reason) -> None:
         self._message = Reason.of(FELL_TO_SAFETY, f"Fell to safety: {reason}", reason)
@@ -68,7 +69,7 @@ def _up_again() -> None:
 
 
 def _wrong_joint() -> None:
-    """Reports name the joint of the other arm."""
+    """Name the joint of the other arm in reports."""
     make = SafetyReport.__init__
 
     def made(self: SafetyReport, *arguments: Any, **named: Any) -> None:
@@ -79,22 +80,22 @@ def _wrong_joint() -> None:
 
 
 def _without_limits() -> None:
-    """No command is limited."""
+    """Limit no command."""
     put(LimitStage, "apply", lambda *_: None)
 
 
 def _late_policy_followed() -> None:
-    """An action that is late is replaced by the one before."""
+    """Replace an action that is late by the one before."""
     put(RlPolicyController, "_answered", lambda self: self._action)
 
 
 def _without_files() -> None:
-    """The black box watches, and saves nothing."""
+    """Let the black box observe, and save no file."""
     put(BlackBox, "_serve", lambda *_arguments, **_named: None)
 
 
 def put(owner: type, name: str, what: object) -> None:
-    """Replace something that is there. Raises AttributeError if it isn't."""
+    """Replace an existing attribute. Raises AttributeError if there is none of that name."""
     getattr(owner, name)
     setattr(owner, name, what)
 

@@ -15,7 +15,7 @@ _FILLER: Final = "filler"
 
 @contextmanager
 def small_disk(place: Path) -> Iterator[None]:
-    """A file system in memory at `place` while it is open. Needs root."""
+    """Mount a file system in memory at `place` while the context is open. Needs root."""
     place.mkdir()
     subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={SIZE}", "none", str(place)], check=True)
     try:
@@ -25,15 +25,15 @@ def small_disk(place: Path) -> Iterator[None]:
 
 
 def fill(place: Path) -> None:
-    """Leave no room on the disk; at once, so that what comes next isn't late."""
+    """Fill the disk at once, so that the next steps are not late."""
     with (place / _FILLER).open("wb", buffering=0) as file, suppress(OSError):
         status = os.fstatvfs(file.fileno())
         os.posix_fallocate(file.fileno(), 0, status.f_bavail * status.f_frsize)
         file.seek(0, os.SEEK_END)
-        while True:  # space that other processes have freed meanwhile
+        while True:  # other processes may have freed space
             file.write(bytes(1 << 12))
 
 
 def make_room(place: Path) -> None:
-    """Take away what filled it."""
+    """Remove the file that fills the disk."""
     (place / _FILLER).unlink(missing_ok=True)

@@ -1,8 +1,8 @@
-"""A memory limit for some processes only; the machine's memory stays as it is.
+"""A memory limit for some processes only; the memory of the machine is not limited.
 
-A control group of the kernel with a limit, and a program in it that takes all there is. What the
-kernel does then (it ends the process that it is told to spare least) is what it does when a
-machine's whole memory runs out; that everything else gets slow before that isn't shown.
+A control group of the kernel has a limit, and a program in it allocates all memory. The kernel
+then ends the process with the highest oom_score_adj, as it does when the memory of a whole machine
+runs out. A whole machine also becomes slow before that; this module does not show it.
 """
 
 from __future__ import annotations
@@ -19,33 +19,34 @@ from typing import Final
 
 from fault_campaign.programs import WITH_US
 
-SCARCE: Final = 32 << 20  # [bytes] for what is allocated from now on
+SCARCE: Final = 32 << 20  # [bytes] for later allocations
 FIRST: Final = 1000  # oom_score_adj of the process that is ended first
-# The kernel ends the largest process. A control process has less than this, and more than others.
+# The kernel ends the largest process. A control process has less memory than this, and more than
+# the other processes.
 ROOM: Final = 320 << 20  # [bytes]
-_LONGEST_END: Final = 5.0  # [s] of a process that the kernel has ended, until it is gone
+_LONGEST_END: Final = 5.0  # [s] until a process that the kernel ends has disappeared
 _LOOK: Final = 0.01  # [s]
 _GREED: Final = "import sys; hoard = [b'x' * (1 << 20) for _ in range(int(sys.argv[1]) >> 20)]"
 
 
 class SmallMemory:
-    """A group that processes are put into until `release`. Needs root."""
+    """A control group for processes until `release`. Needs root."""
 
     def __init__(self) -> None:
         self._home, self._limit = _place()
         self._group = self._home / f"hc_faults_{os.getpid()}"
 
     def run_out(self, processes: Iterable[int], room: int) -> None:
-        """Put processes in and have a program take all of it; returns when that has ended.
+        """Move processes to the group, and let a program allocate its memory until that ends.
 
-        `room`: [bytes] for what they allocate from now on, and for the program.
+        `room`: [bytes] for their later allocations and for the program.
         """
         self._group.mkdir(exist_ok=True)
         (self._group / self._limit).write_text(str(room))
         for process in processes:
             _move(process, self._group)
         enter = f'echo $$ > {self._group}/cgroup.procs && exec "$0" -c "$1" "$2"'
-        # At most: a limit that fails is no danger.
+        # An upper limit: if it fails, there is no danger.
         words = [sys.executable, _GREED, str(2 * room)]
         subprocess.run([*WITH_US, "sh", "-c", enter, *words], check=False)
 
@@ -62,19 +63,19 @@ class SmallMemory:
                 _move(int(process), self._home)
             try:
                 self._group.rmdir()
-            except OSError as error:  # one was forked meanwhile, or is ending: not listed any more
+            except OSError as error:  # a process was forked, or an ending one is not listed
                 if error.errno != errno.EBUSY or time.monotonic() > deadline:
                     raise
                 time.sleep(_LOOK)
 
 
 def _move(process: int, group: Path) -> None:
-    with suppress(ProcessLookupError):  # it has ended meanwhile
+    with suppress(ProcessLookupError):  # the process has ended
         (group / "cgroup.procs").write_text(str(process))
 
 
 def _place() -> tuple[Path, str]:
-    """Return the folder of groups and the name of their limit: control groups version 1 or 2."""
+    """Return the folder of control groups and the name of their limit, for version 1 or 2."""
     for line in Path("/proc/self/cgroup").read_text().splitlines():
         _, controllers, path = line.split(":", 2)
         if "memory" in controllers.split(","):

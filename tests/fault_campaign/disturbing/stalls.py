@@ -1,11 +1,11 @@
-"""Detect times in which this machine did not run the robot, by processes that only wait.
+"""Detect times in which this machine did not run the robot, by processes that wait.
 
-One on each core, more urgent than all of the stack, so that nothing of ours can hold it up. It
-sends itself datagrams and characters over a serial line, too: what carries frames from one
-interface to another, and bytes through a virtual line, is the kernel's own, and not urgent. And an
-ordinary one, which ours can hold up: it says how much of the gap they have used.
-`python -m fault_campaign.disturbing.stalls CORE` (-1: the ordinary one) prints for every gap that
-is too long: its end [s, monotonic], its length [s], and our share of it.
+One watcher runs on each core. It is more urgent than all threads of the stack, so they cannot hold
+it up. It also sends itself datagrams, and characters over a serial line: the kernel carries both
+by threads that are not urgent. One more watcher has no priority, so the programs of the campaign
+can hold it up. It measures the share of a gap that they have used.
+`python -m fault_campaign.disturbing.stalls CORE` (-1: no priority) prints for every gap that is
+too long: its end [s, monotonic], its length [s], and the share of the campaign.
 """
 
 from __future__ import annotations
@@ -28,29 +28,29 @@ from fault_campaign.programs import WITH_US, module
 from humanoid_control_common.machine.realtime import make_thread_realtime
 
 URGENT: Final = 0.008  # [s] a loop of 50 Hz and its buses don't always survive
-# Nor two gaps that make two frames in a row late: each has 8 ms for its way through several waits.
+# Nor two gaps that make two frames in a row late: a frame has 8 ms for its way, with several waits.
 SHORT: Final = 0.003  # [s]
 IN_A_ROW: Final = 0.03  # [s] from one to the next, at 50 Hz
-ORDINARY: Final = 0.05  # [s] the impedance manager, or a stream of commands, doesn't
-OURS: Final = 0.5  # share of a gap from which on it is our own doing, and excuses nothing
+ORDINARY: Final = 0.05  # [s] the impedance manager, or a stream of commands, does not
+OURS: Final = 0.5  # share of a gap from which the campaign itself is the reason, and no excuse
 # SCHED_FIFO: above the loop's 80 and the virtual robot's 90.
 PRIORITY: Final = 95
 _SLEEP: Final = 0.001  # [s]
-_CALM_SLEEP: Final = 0.02  # [s] of the ordinary one, which reads a file for each of our processes
-_LOST: Final = 0.5  # [s] a datagram is waited for
+_CALM_SLEEP: Final = 0.02  # [s] without priority: it reads a file for each process of the campaign
+_LOST: Final = 0.5  # [s] timeout of a datagram
 
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """One."""
+    """One gap in which a watcher did not run."""
 
     end: float  # [s] monotonic
     length: float  # [s]
-    ours: float = 0.0  # share of all processors' time in it that the campaign's processes used
+    ours: float = 0.0  # share of the time of all processors that the processes of the campaign used
 
 
 class Stalls:
-    """Gaps, while it is open."""
+    """Records the gaps while the context is open."""
 
     def __init__(self) -> None:
         cores = [-1, *sorted(os.sched_getaffinity(0))]
@@ -96,9 +96,9 @@ class Stalls:
 
 
 def longest(gaps: Sequence[Gap]) -> float:
-    """Return the longest [s] of those that matter by themselves or by coming in a row; 0: none.
+    """Return the longest gap [s] that matters by itself or in a row of gaps; 0: none.
 
-    Several watchers may tell of the same.
+    Several watchers may report the same gap.
     """
     others = [gap for gap in gaps if gap.ours < OURS]
     return max(
@@ -147,7 +147,7 @@ def _tell(gap: Gap) -> None:
 
 
 class Mirror:
-    """Two descriptors: what is written to the one can be read from the other."""
+    """Return two descriptors: bytes written to the first can be read from the second."""
 
     def __init__(self, into: int, out: int) -> None:
         self.into, self.out = into, out
@@ -156,7 +156,7 @@ class Mirror:
         self._readable.register(out, select.POLLIN)
 
     def reflect(self, stamp: float) -> None:
-        """Write something that differs from all before, and wait for it; not for ever."""
+        """Write bytes that were not used before, and wait for them up to a timeout."""
         sent = struct.pack("d", stamp)
         os.write(self.into, sent)
         deadline = time.monotonic() + _LOST
@@ -167,7 +167,7 @@ class Mirror:
 
 
 def datagrams() -> Mirror:
-    """Through the loopback interface."""
+    """Return the two ends of a connection through the loopback interface."""
     mirror = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     mirror.bind(("127.0.0.1", 0))
     mirror.connect(mirror.getsockname())
@@ -176,7 +176,7 @@ def datagrams() -> Mirror:
 
 
 def serial_line() -> Mirror:
-    """Through a pseudo-terminal, as the virtual adapter's bytes go."""
+    """Return the two ends of a pseudo-terminal, which the virtual adapter uses, too."""
     adapter, host = os.openpty()
     tty.setraw(host)
     return Mirror(host, adapter)

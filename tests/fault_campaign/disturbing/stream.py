@@ -19,7 +19,7 @@ Spoil = Callable[[MITCommand], None]
 
 
 class Stream:
-    """Publishes commands while it is open, around the pose measured at its beginning."""
+    """Publishes commands while the context is open, around the pose measured at its begin."""
 
     def __init__(self, observer: Observer, waves: Mapping[str, Wave], machine: Machine) -> None:
         state = observer.joint_states[-1]
@@ -43,15 +43,15 @@ class Stream:
             self._thread.join()
 
     def spoil(self, change: Spoil) -> None:
-        """Have `change` done to every command from now on."""
+        """Apply `change` to every later command."""
         self._spoil = change
 
     def silence(self) -> None:
-        """Say nothing any more."""
+        """Publish no further commands."""
         self._silent = True
 
     def hurry(self, period: float) -> None:
-        """Publish every `period` [s] from now on."""
+        """Publish with this period [s]."""
         self._period = period
 
     def _run(self) -> None:
@@ -81,4 +81,4 @@ class Stream:
 
 
 def _nothing(_message: MITCommand) -> None:
-    """Leave a command as it is."""
+    """Do not change a command."""

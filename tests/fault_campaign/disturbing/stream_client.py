@@ -1,7 +1,7 @@
 """A program that moves the robot by its joint stream, until it is killed or frozen.
 
-Usage: python -m fault_campaign.disturbing.stream_client HORIZON. Prints `follows` once the robot
-does. SIGUSR1: its next update is none, and nothing comes after it.
+Usage: python -m fault_campaign.disturbing.stream_client HORIZON. It prints `follows` once the robot
+follows. After SIGUSR1 it sends one invalid update and no more.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ AMPLITUDE, FREQUENCY = 0.1, 0.4  # [rad], [Hz]
 
 
 def connected() -> JointClient:
-    """Return a client of the server, once it serves the robot. Raises what it raises last."""
+    """Return a client of the server once that serves the robot. Raises the last error."""
     gives_up = time.monotonic() + UP
     while True:
         try:
@@ -36,7 +36,7 @@ def connected() -> JointClient:
 
 
 def main() -> None:
-    """Move all joints by a sine around where they are."""
+    """Move all joints by a sine around their present positions."""
     horizon, wrong = float(sys.argv[1]), []
     signal.signal(signal.SIGUSR1, lambda *_: wrong.append(True))
     with connected() as client:

@@ -1,1 +1,1 @@
-"""Judge a trial by the truth of the virtual robot and by the robot's own reports."""
+"""Judge a trial by the truth of the virtual robot and by the reports of the stack."""

@@ -1,7 +1,8 @@
-"""Read the black box's files beside the campaign, check them against the faults, remove them.
+"""Read the files of the black box during the campaign, compare them with the faults, remove them.
 
-A black box makes at most one file in 10 s, and each holds a minute: a file covers several
-faults, some time after them. So a fault makes a claim, which is settled by the file that covers it.
+A black box makes at most one file in 10 s, and each holds a minute. So a file covers several
+faults, and comes some time after them. Each fault makes a claim; the file that covers the fault
+settles it.
 """
 
 from __future__ import annotations
@@ -20,14 +21,14 @@ from fault_campaign.programs import WITH_US, module
 from humanoid_recording.black_box.store import Store
 
 LATEST: Final = 45.0  # [s] 2 s after the fault, twice 10 s where a disk was full, a start, and room
-_HOUR: Final = 3600.0  # [s] clocks are stepped by
-_PATIENCE: Final = 60.0  # [s] a file may take to be read
+_HOUR: Final = 3600.0  # [s] by which a fault steps clocks
+_PATIENCE: Final = 60.0  # [s] limit of the time to read a file
 _GENTLY: Final = (*WITH_US, "nice", "-n", "19", *module("judging.fault_files"))
 
 
 @dataclass(slots=True)
 class Claim:
-    """A fault that a file must cover."""
+    """The claim of a fault that a file must cover."""
 
     expected: Expected
     deadline: float  # [s] monotonic
@@ -36,12 +37,12 @@ class Claim:
 
     @property
     def settled(self) -> bool:
-        """True once a file covers the fault, or it is certain that none does."""
+        """True once a file covers the fault, or no file can cover it any more."""
         return self.found is not None or bool(self.wrong)
 
 
 class Archive:
-    """Looks after `folder` while it is open; what is left is settled when it is closed."""
+    """Reads `folder` while the context is open; its end settles the open claims."""
 
     def __init__(self, folder: Path) -> None:
         self._store = Store(folder)
@@ -62,13 +63,13 @@ class Archive:
             self._fail(claim)
 
     def claim(self, expected: Expected) -> Claim:
-        """Have a fault looked for in the files from now on."""
+        """Search the later files for a fault."""
         claim = Claim(expected, time.monotonic() + LATEST)
         self._open.append(claim)
         return claim
 
     def look(self) -> None:
-        """Settle what can be settled; doesn't wait."""
+        """Settle the claims that can be settled now; do not wait."""
         self._collect()
         self._judge()
         if not self._read:
@@ -123,7 +124,7 @@ def _read(path: Path) -> Flight:
 
 
 def _on_our_clock(flight: Flight) -> Flight:
-    """Put a file whose last tick had a stepped clock on the machine's clock as a whole."""
+    """Move the times of a file to the machine's clock if its last tick had a stepped clock."""
     off = round((time.time() - flight.end) / _HOUR) * _HOUR
     return replace(
         flight,

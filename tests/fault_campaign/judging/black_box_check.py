@@ -11,7 +11,7 @@ from humanoid_recording.reason_codes import PROCESS_KILLED
 
 BEFORE: Final = 0.1  # [s] of the time before the fault: a control process may just have started
 NEAR: Final = 2.0  # [s] around a fault in which no tick may be missing
-EARLY: Final = 0.1  # [s] an alarm may seem to come before the fault: clocks are read one by one
+EARLY: Final = 0.1  # [s] an alarm may have a time before the fault: clocks are read one by one
 LAST: Final = 0.06  # [s] three periods: the last tick before a control process is killed
 
 
@@ -20,9 +20,9 @@ class Expected:
     """A fault that must be in a file."""
 
     fault: float  # [s] since the epoch
-    until: float  # [s] the alarm must have come by then
-    causes: tuple[Cause, ...]  # one of which the alarm must have
-    killed: bool  # the control process: there is no alarm, but the last tick
+    until: float  # [s] latest time of the alarm
+    causes: tuple[Cause, ...]  # reasons, one of which the alarm must have
+    killed: bool  # the control process is killed: the file has no alarm, but the last tick
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Bounds of the judgement: literals of the campaign's own, shared with no program it judges."""
+"""Bounds of the judgement: literals of the campaign, shared with no program that it judges."""
 
 from __future__ import annotations
 
@@ -41,17 +41,17 @@ _HAND: Final[Limits] = {
     for joint in ("j3", "j2", "j1")
 }
 LIMITS: Final[Mapping[str, Limits]] = {"prime": _PRIME, "lite": _LITE, "hand": _HAND}  # by robot
-# Of these limits. Targets move at the speed limit at most, and joints swing beyond their targets;
-# beyond this the loop itself takes a joint for a runaway.
+# Ratio to the speed limit. Targets move at the limit at most, and joints swing beyond their
+# targets. Beyond this ratio the loop reports a runaway joint.
 SPEED: Final = 1.5
-# The loop bounds the sum of the law by its own measurements; those of the motor are up to a period
-# of the loop newer.
+# Ratio to the effort limit. The loop limits the sum of the MIT law by its own measurements; those
+# of the motor are up to a period of the loop newer.
 EFFORT: Final = 1.02
-# Within one period of the loop a joint may leave the course it was on by so much: a torque of 2 Nm
-# does that to a wrist, one of 15 Nm to a shoulder.
+# Within one period of the loop a joint may leave its course by this. A torque of 2 Nm moves a wrist
+# so far, one of 15 Nm a shoulder.
 JUMP: Final = 0.03  # [rad]
 JUMP_TIME: Final = 20  # [ms]
 # Pull of a following target: a joint that moves with 0.5 rad/s is 40 ms ahead of it.
 FOLLOWING: Final = 1.0  # [Nm]
-SETTLED: Final = 0.05  # [s] a joint must have been soft at the end
+SETTLED: Final = 0.05  # [s] for which a joint must have been soft at the end
 STEP: Final = 0.001  # [s] from one row of a recording to the next

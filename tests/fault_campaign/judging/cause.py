@@ -12,13 +12,13 @@ from humanoid_control_common.rules.safety import SafetyFlag
 class Cause:
     """Required reason of a fall: in a safety report or, without a source, in the statement."""
 
-    codes: tuple[str, ...] = ()  # reason codes, one of which must be given; empty: any
+    codes: tuple[str, ...] = ()  # reason codes, one of which is required; empty: any
     named: tuple[str, ...] = ()  # joints and programs that the text must name
     source: str = ""  # of the SafetyStatus; empty: none is expected
-    flags: SafetyFlag = SafetyFlag.NONE  # in it, among others
+    flags: SafetyFlag = SafetyFlag.NONE  # flags that it must have; others may be set, too
 
     def __bool__(self) -> bool:
-        """Return True if it demands anything."""
+        """Return True if a reason is required."""
         return bool(self.codes or self.named)
 
     def fits(self, codes: Collection[str], text: str) -> bool:

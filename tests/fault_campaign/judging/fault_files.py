@@ -1,7 +1,7 @@
 """Read a file of the black box as `hc blackbox show` does, and find lost ticks.
 
-`python -m fault_campaign.judging.fault_files FOLDER` prints what it found as JSON: reading takes a
-second of a processor, which must not delay the program that commands the robot.
+`python -m fault_campaign.judging.fault_files FOLDER` prints the content as JSON. Reading takes a
+second of processor time, which must not delay the program that commands the robot.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from humanoid_recording.topics import JOINT_STATES
 
 @dataclass(frozen=True, slots=True)
 class Flight:
-    """One file. Times in [s] since the epoch."""
+    """Content of one file. Times in [s] since the epoch."""
 
     begin: float  # of the ticks
     end: float
-    reasons: tuple[str, ...]  # for the file: reason codes
-    alarms: tuple[tuple[float, str, tuple[str, ...]], ...]  # when, text and reason codes
-    gaps: tuple[tuple[float, float], ...]  # where ticks are missing: when, how long
-    problem: str = ""  # why it can't be read
+    reasons: tuple[str, ...]  # reason codes of the file
+    alarms: tuple[tuple[float, str, tuple[str, ...]], ...]  # time, text and reason codes
+    gaps: tuple[tuple[float, float], ...]  # missing ticks: time and length
+    problem: str = ""  # why the file cannot be read
 
 
 def examine(folder: Path) -> Flight:
-    """Read a file. Raises BagError for what isn't one."""
+    """Read a file. Raises BagError for an invalid one."""
     story = read_fault_report(folder)
     times, counters = _ticks(folder)
     problem = story.damage
@@ -85,7 +85,7 @@ def _tick(data: bytes) -> int:
 
 
 def main(folder: Path) -> None:
-    """Print what is in the file."""
+    """Print the content of the file."""
     try:
         flight = examine(folder)
     except BagError as error:

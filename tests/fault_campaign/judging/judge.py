@@ -1,4 +1,4 @@
-"""Judge a fault by the truth: the motion of every joint in every millisecond."""
+"""Judge a fault by the truth: the motion of each joint in each millisecond."""
 
 from __future__ import annotations
 
@@ -33,38 +33,38 @@ _TEXT: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Of one fault. Ratios are to limits of joints. Figures are infinite where data is missing."""
+    """Verdict on one fault. Ratios are to joint limits; missing data gives infinite figures."""
 
     speed: float  # worst ratio
-    effort: float  # worst ratio of what drives a joint on
-    braking: float  # worst ratio of what slows a joint down; reported, not limited
-    jump: float  # [rad] worst way off a joint's course within 20 ms
+    effort: float  # worst ratio of torques that accelerate a joint
+    braking: float  # worst ratio of torques that slow a joint down; reported, not limited
+    jump: float  # [rad] largest distance of a joint from its course within 20 ms
     softened: float | None  # [s] until no joint was stiff; None: never
     violations: tuple[Violation, ...]
     known: tuple[Violation, ...] = ()  # beyond a general bound, within what the kind allows
-    counted_from: float = 0.0  # [s] of the robot, from when `softened` counts: the fault, or fall
+    counted_from: float = 0.0  # [s] robot time from which `softened` counts: the fault, or the fall
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Window:
-    """Struck of a recording to judge, with its bounds."""
+    """Part of a recording to judge, with its bounds."""
 
     fault: float  # [s] of the robot
-    soft_from: float | None = None  # [s] from when `within` counts; None: from the fault
+    soft_from: float | None = None  # [s] time from which `within` counts; None: the fault
     end: float  # [s] when the fault was mended
-    within: float | None = None  # [s] until all are soft; None: they needn't be
-    spared: Collection[str] = ()  # joints that can't be softened any more
+    within: float | None = None  # [s] until all joints must be soft; None: they need not be
+    spared: Collection[str] = ()  # joints that cannot be softened any more
     follows: bool = False  # a target that follows the joint counts as soft
     allowed: Mapping[Breach, float] = field(default_factory=dict)  # instead of the general bounds
 
     @property
     def counted_from(self) -> float:
-        """From when `within` counts [s]."""
+        """Return the time [s] from which `within` counts."""
         return self.fault if self.soft_from is None else self.soft_from
 
 
 def judge(recording: Recording, window: Window, limits: Limits) -> Verdict:
-    """Look at everything from the beginning of the recording to the end of the window."""
+    """Judge the recording from its beginning to the end of the window."""
     gaps = _missing(recording, window, limits)
     if gaps:
         return Verdict(math.inf, math.inf, math.inf, math.inf, None, tuple(gaps))
@@ -72,7 +72,7 @@ def judge(recording: Recording, window: Window, limits: Limits) -> Verdict:
     until = int(np.searchsorted(recording.time, window.end, side="right"))
     velocity, torque = recording.velocity[:until], recording.torque[:until]
     most = [limits[name][1] for name in names]
-    # A joint that is too fast is braked with all its drive can: that is never taken away.
+    # The effort that brakes a joint is not limited: a joint that is too fast needs it all.
     brakes = torque * velocity < 0.0
     rows = {
         Breach.SPEED: _ratios(velocity, [limits[name][0] for name in names]),
@@ -165,10 +165,10 @@ def _ratios(values: NDArray[np.float64], limits: list[float]) -> NDArray[np.floa
 
 
 def _jumps(position: NDArray[np.float64], velocity: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the way off each joint's course [rad]; row i ends with step i + JUMP_TIME."""
+    """Return each joint's distance from its course [rad]; row i ends with step i + JUMP_TIME."""
     way = position[JUMP_TIME:] - position[:-JUMP_TIME]
     off = np.abs(way - velocity[:-JUMP_TIME] * (JUMP_TIME * STEP))
-    # A joint is slowed down by its damping, or by the stop that it swings into.
+    # Its damping slows a joint down, or the stop that it reaches.
     slower = np.abs(velocity[JUMP_TIME:]) < np.abs(velocity[:-JUMP_TIME])
     off[slower] = 0.0
     found: NDArray[np.float64] = off

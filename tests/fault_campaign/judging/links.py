@@ -1,4 +1,4 @@
-"""The links of a robot: whether they touch, by the truth."""
+"""Contacts of the links of a robot, by the truth."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from humanoid_control_common.robot.joints import FloatArray
 from humanoid_motion.collision.collision_model import CollisionModel
 from humanoid_twin.physics.recorder import Recording
 
-EVERY: Final = 4  # [ms] between two looks
-# [s] that links may touch in all: soft arms sag and swing into the 20 mm that their targets keep.
+EVERY: Final = 4  # [ms] between two checks
+# [s] that links may touch in all: soft arms sag and swing into the 20 mm between their targets.
 TOUCHES: Final = 0.5
 
 
 @cache
 def _model(robot: str, names: tuple[str, ...]) -> CollisionModel:
-    """Return the shapes as the virtual robot has them: only links of one joint may overlap."""
+    """Return the shapes of the virtual robot: only links of one joint may overlap."""
     return CollisionModel(simulated_description(robot), names)
 
 

@@ -1,4 +1,4 @@
-"""Check the messages about a fault that reach the operator."""
+"""Check the messages about a fault that the operator receives."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from humanoid_control_common.rules.modes import SAFE_MODES, Mode
 from humanoid_control_common.rules.reason_codes import FELL_TO_SAFETY
 from humanoid_control_common.rules.safety import SafetyLevel
 
-GRACE: Final = 3.0  # [s] until a message reaches this program
+GRACE: Final = 3.0  # [s] until this program receives a message
 
 
 class Hears(Protocol):
@@ -20,15 +20,15 @@ class Hears(Protocol):
 
     @property
     def now(self) -> Any:
-        """The latest statement."""
+        """Return the latest statement."""
 
     @property
     def statements(self) -> Sequence[Any]:
-        """All since the trial began."""
+        """Return all statements since the trial began."""
 
     @property
     def safety(self) -> Sequence[Any]:
-        """The reports."""
+        """Return the latest safety report of each source."""
 
     def within(self, seconds: float, condition: Callable[[], object]) -> bool:
         """Wait until `condition` is true. Returns False after `seconds`."""
@@ -41,24 +41,24 @@ class Hears(Protocol):
 
 
 class MessageCheck:
-    """Compares statements and safety reports with what a kind of fault should lead to."""
+    """Compares statements and safety reports with those that a kind of fault requires."""
 
     def __init__(self, observer: Hears, kind: Kind, before: Mode, joint: str) -> None:
         self._observer, self._kind, self._before = observer, kind, before
-        self.causes = tuple(kind.causes(joint))  # one of which must be reported
+        self.causes = tuple(kind.causes(joint))  # one of these must be reported
 
     @property
     def fell(self) -> bool:
-        """True if the statements report a fall to DAMPING."""
+        """Return True if the statements report a fall to DAMPING."""
         return bool(self._observer.now.mode == Mode.DAMPING and self._reports_a_fall)
 
     @property
     def left(self) -> bool:
-        """True if the former mode is no longer in force, or is the result of a fall."""
+        """Return True if the former mode is no longer in force, or is the result of a fall."""
         return bool(self._observer.now.mode != self._before or self._reports_a_fall)
 
     def listen(self) -> list[Violation]:
-        """Wait for the messages that must come at once. Returns the missing ones."""
+        """Wait for the messages that must come at once. Return the missing ones."""
         if self._kind.outcome is not Outcome.SOFT:
             return []
         observer = self._observer
@@ -68,7 +68,7 @@ class MessageCheck:
         return self._wrong_cause() + self._without_reason()
 
     def conclude(self) -> list[Violation]:
-        """While the fault lasts: what is wrong with the mode it has led to."""
+        """Return violations of the mode while the fault lasts."""
         observer, outcome = self._observer, self._kind.outcome
         if outcome is Outcome.OFF:
             return []
@@ -83,7 +83,7 @@ class MessageCheck:
         return [] if by_request else [self._departure()]
 
     def _stayed(self) -> list[Violation]:
-        """Return violations if the robot did not go on, or lacks the reason of a refusal."""
+        """Return violations if the robot did not go on, or gave no reason for a refusal."""
         if self.left:
             return [self._departure()]
         return self._wrong_cause() if any(self.causes) else []
@@ -94,7 +94,7 @@ class MessageCheck:
         return Violation(Breach.LEFT, text)
 
     def _goes_up(self) -> list[Violation]:
-        """Return a violation if a request alone leaves DAMPING after a fall."""
+        """Return a violation if a request without clear_fault leaves DAMPING after a fall."""
         observer = self._observer
         observer.request(Mode.STANDBY)
         observer.fresh(GRACE)
@@ -103,7 +103,7 @@ class MessageCheck:
         return []
 
     def _without_reason(self) -> list[Violation]:
-        """Return a violation if the mode was stated before the reason of the fall to it."""
+        """Return a violation if DAMPING was stated before the reason of the fall."""
         if self._kind.requests_modes or self._before in SAFE_MODES:
             return []
         number = self._observer.now.switch_number

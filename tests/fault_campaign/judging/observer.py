@@ -1,4 +1,4 @@
-"""An operator of the robot that records all of its messages."""
+"""An operator of the robot that records all messages of the robot."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _MANAGER: Final = "controller_manager"
 
 
 class Observer:
-    """Sends requests, and waits for conditions up to a stated time.
+    """Sends requests, records messages, and waits for conditions up to a timeout.
 
     Args:
         node: its node.
@@ -76,10 +76,10 @@ class Observer:
         ear()
 
     def listen_anew(self) -> None:
-        """Drop all messages of the robot's processes, which have ended.
+        """Drop all messages of the processes of the robot, which have ended.
 
-        Their last messages may still be queued, and would be taken for messages of the processes
-        that are started next: a mode that is no longer in force, for example.
+        Their last messages may still be queued. They would count as messages of the next
+        processes: a mode that is no longer in force, for example.
         """
         for subscription in list(self.node.subscriptions):
             self.node.destroy_subscription(subscription)
@@ -90,7 +90,7 @@ class Observer:
 
     @property
     def now(self) -> ControlMode:
-        """The latest statement."""
+        """Return the latest statement."""
         return self.statements[-1]
 
     def within(self, seconds: float, condition: Callable[[], object]) -> bool:
@@ -107,7 +107,7 @@ class Observer:
         del self.safety[:], self.joint_states[:-1], self.statements[:-1], self.standby[:-1]
 
     def comes_to(self, mode: int, seconds: float) -> bool:
-        """Request `mode` until it is in force; False if it isn't in time."""
+        """Request `mode` until it is in force. Return False after `seconds`."""
         return self.within(seconds, lambda: self.now.mode == mode or self._again(mode))
 
     def confirmed(self) -> bool:
@@ -127,7 +127,7 @@ class Observer:
         return found
 
     def loads(self, file: Path, seconds: float) -> bool:
-        """Have the robot load the controller of `file`; return whether it did."""
+        """Request the robot to load the controller of `file`. Return True if it is loaded."""
         request = LoadController.Request(file=str(file))
         answer = self.answer(LoadController, f"{_MANAGER}/load_file", request, seconds)
         if answer is None or not answer.success:
@@ -136,7 +136,7 @@ class Observer:
         return True
 
     def unload(self, seconds: float) -> bool:
-        """Have it unload what it has loaded since its start; return whether nothing is left."""
+        """Request to unload the controllers loaded since the start. Return True if none is left."""
         if self._loaded:
             request = UnloadController.Request(name=self._loaded)
             answer = self.answer(UnloadController, f"{_MANAGER}/unload", request, seconds)
@@ -164,7 +164,7 @@ class Observer:
         self.publish_mode(ControlMode(mode=mode))
 
     def publish_mode(self, message: ControlMode) -> None:
-        """Publish anything on /control_mode."""
+        """Publish any message on /control_mode."""
         self._requests.publish(message)
 
     def _again(self, mode: int) -> bool:

@@ -20,7 +20,7 @@ class Ends:
     exceptions: Sequence[str] = ()  # the last lines of tracebacks in the logs, after their labels
 
     def then(self, later: Ends) -> Ends:
-        """Return the union of both."""
+        """Return the ends and exceptions of both."""
         return Ends(
             [*self.deaths, *later.deaths],
             [*self.stuck, *later.stuck],

@@ -1,4 +1,4 @@
-"""Types of violations: every type has a control that must be convicted."""
+"""Types of violations: for every type a control has a defect that the judge must find."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Breach(StrEnum):
     LEFT = "left its mode"
     UP_AGAIN = "up again by itself"
     SILENT = "says nothing"
-    # Of the way back.
+    # Of the recovery.
     REFUSED = "clear_fault refused"
     NOT_WELL = "not well again"
     # Of the processes.
@@ -40,11 +40,11 @@ class Breach(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """One. The same one at another time is equal."""
+    """One violation. The same violation at another time is equal."""
 
     breach: Breach
     text: str
-    at: float | None = field(default=None, compare=False)  # [s] of the robot, if it has a moment
+    at: float | None = field(default=None, compare=False)  # [s] robot time; None: unknown
 
     def __str__(self) -> str:
         return f"{self.breach}: {self.text}"

@@ -40,21 +40,21 @@ _OTHER: Final = 99  # an id that no motor has
 _HOT: Final = 150.0  # [°C] beyond the limits of all families: 100 °C, 145 °C
 _KEEPS_TORQUE: Final = "it keeps its torque, which held a load that is gone when the arm sinks"
 _EXTENDED: Final = 0.5  # share of the strange frames
-_REPLUGGED: Final = 0.3  # [s] from one adapter to the next
+_REPLUGGED: Final = 0.3  # [s] from unplugging one adapter until plugging in the next
 
 
 def guarded(scene: Scene) -> tuple[str, ...]:
-    """Return the joints that nothing softens without the stack: their motors have no watchdog."""
+    """Return the joints whose motors have no watchdog: without the stack they stay stiff."""
     return scene.robot.joints.of(Struck.GUARDED)
 
 
 def unreachable(scene: Scene) -> list[str]:
-    """Return those of them on the bus that is struck: broken, it makes them unreachable."""
+    """Return such joints on the bus that is struck: no frame reaches them if it is broken."""
     return [it for it in scene.robot.joints.on_bus(scene.bus) if it in guarded(scene)]
 
 
 def unheard(scene: Scene) -> list[str]:
-    """Return the joint that is struck, if its motor has no watchdog: nothing softens it."""
+    """Return the joint that is struck if its motor has no watchdog: it stays stiff."""
     return [it for it in guarded(scene) if it == scene.joint]
 
 
@@ -67,7 +67,7 @@ def _strangers(scene: Scene) -> None:
 
 
 def _other_adapter(scene: Scene) -> None:
-    """Replace the adapter at once by one that has no command for its flags."""
+    """Replace the adapter by one that has no command for its flags."""
     can, robot = scene.can, scene.robot
     can.can_flags(False)
     can.can_unplug()
@@ -81,7 +81,7 @@ def _first_adapter(scene: Scene) -> None:
         with health_demanded("an adapter without flags"):
             scene.robot.healthy()
     finally:
-        scene.can.can_flags(True)  # when the restart opens it again
+        scene.can.can_flags(True)  # opened again by the restart
 
 
 def _power_twice(can: CanMethods, identifier: int) -> None:
@@ -99,7 +99,7 @@ _motor: Final = partial(_noticed, flags=SafetyFlag.RX_TIMEOUT, codes=(RX_TIMEOUT
 
 
 def _disabled(code: ReasonCode) -> list[Cause]:
-    """Return both causes of a motor that disables itself: it is silent, or it answers with `code`.
+    """Return both causes of a motor that disables itself: silence, or an answer with `code`.
 
     A Sito motor does the first, a Robstride motor the second.
     """

@@ -48,9 +48,9 @@ _STEPPED_ONLY: Final = (
 
 
 def kinds_of(robot: RobotJoints, *, stepped: bool = False) -> dict[str, Kind]:
-    """Return the kinds that a robot has, by name: all that strike a joint which it has.
+    """Return the kinds of a robot by name: all that strike one of its joints.
 
-    `stepped`: those of the stepped robot instead of those in wall time.
+    `stepped`: return the kinds of the stepped robot instead of the kinds in wall time.
     """
     kinds = [kind for kind in _SINGLE if not kind.kernel] if stepped else list(_SINGLE)
     kinds += _STEPPED_ONLY if stepped else ()

@@ -32,7 +32,7 @@ from humanoid_devices_erob.reason_codes import (
 
 # Of the impedance manager, or of gains that it has not confirmed.
 UNCONFIRMED: Final = (IMPEDANCE_MANAGER_SILENT, IMPEDANCE_MANAGER_UNHEARD, IMPEDANCE_NOT_CONFIRMED)
-# Reasons of a stack that gets no time: the bus, the messages or the loop are late.
+# Reasons of a stack without processor time: the bus, the messages or the loop are late.
 HELD_UP: Final = (
     PROCESS_HELD_UP,
     LOOP_STANDS_STILL,

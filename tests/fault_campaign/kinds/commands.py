@@ -23,7 +23,7 @@ def _stream(scene: Scene) -> Stream:
 
 
 def _spoil(change: Change) -> Callable[[Scene], None]:
-    """Change all commands from now on; the number is that of the joint it strikes."""
+    """Change all later commands; `change` gets the index of the joint that is struck."""
 
     def inject(scene: Scene) -> None:
         def spoil(message: MITCommand) -> None:
@@ -103,7 +103,7 @@ _SWINGS_ON: Final = (
     "next joint swings on"
 )
 _ALLOWED: Final = {
-    # The limit stage leads it to the end of the joint's range.
+    # The limit stage limits it to the end of the joint's range.
     "huge position": (Allowed(Breach.JUMP, 0.1, _SWINGS_ON, robot="lite"),),
     "a joint driven into its stop": (Allowed(Breach.JUMP, 0.1, _SWINGS_ON),),
     "huge velocity": (

@@ -32,7 +32,7 @@ def _order(words: str) -> Callable[[Scene], None]:
 
 
 def _acknowledge(scene: Scene) -> None:
-    """A FAULT becomes a WARNING. Raises RefutedError if it wasn't one, stays one or can't."""
+    """Acknowledge the FAULT, which must become a WARNING. Raises RefutedError if it does not."""
     observer = scene.robot.observer
     if not any(it.source == _CALLBACKS and it.level == SafetyLevel.FAULT for it in observer.safety):
         raise RefutedError("a callback that raised is not reported as a FAULT")

@@ -22,16 +22,16 @@ from fault_campaign.robot_joints import Struck
 from fault_campaign.scenario import STIFF
 from humanoid_controller_manager.reason_codes import JOINT_TOO_FAST
 
-# [rad] further than a joint may go in the two ticks that are doubted, and further than what is left
-# when the drive has pulled the joint back in both of them: a jump may come just after a tick.
+# [rad] more than a joint may move in the two ticks that are in doubt, and more than the rest of the
+# jump after the drive has pulled the joint back in both: a jump may come just after a tick.
 _FAR: Final = (0.6, 0.75)
-# [rad] the same of a wrist, whose motor pulls with 20 Nm/rad at once: 0.77 of 0.32 rad were left,
-# and 0.248 rad are believed. From 0.45 rad on that exceeds its effort limit.
+# [rad] the same for a wrist, whose motor pulls with 20 Nm/rad at once: 0.77 of 0.32 rad were left,
+# and 0.248 rad are accepted. From 0.45 rad on the pull exceeds the effort limit.
 _FAR_CAN: Final = (0.36, 0.42)
-_NEAR: Final = (0.02, 0.15)  # [rad] what a joint could have gone in a tick
-_BETWEEN: Final = (0.15, 0.6)  # [rad] which of both depends on where the drive has pulled it since
+_NEAR: Final = (0.02, 0.15)  # [rad] a possible motion of a joint in a tick
+_BETWEEN: Final = (0.15, 0.6)  # [rad] between both: the outcome depends on the pull of the drive
 _TURN: Final = (math.tau, math.tau)
-# Seen in the truth; see "Known not to hold" in docs/fault_campaign.md.
+# Measured in the truth; see "Known not to hold" in docs/fault_campaign.md.
 _STUCK_WHY: Final = (
     "a joint that seems to stand still under a third of its effort may be stuck; a motor that "
     "measures no motion doesn't damp it"
@@ -49,19 +49,19 @@ _TURNED: Final = {
         Allowed(Breach.JUMP, 0.45, _THROWS_WHY),
     ),
 }
-_STUCK: Final = {  # "can": 5.2 was seen
+_STUCK: Final = {  # possible: 5.2 was measured
     "ring": (Allowed(Breach.SPEED, 4.0, _STUCK_WHY), Allowed(Breach.JUMP, 0.07, _STUCK_WHY)),
     "can": (
         Allowed(Breach.SPEED, 6.0, _STUCK_WHY),
         Allowed(Breach.JUMP, 0.06, _STUCK_WHY, robot="lite"),
     ),
 }
-# The limits of Lite's joints are 2.7 Nm and more, half of what their motors can do.
+# The limits of Lite's joints are 2.7 Nm and more, half of the effort of their motors.
 _PULLS_WEAK: Final = Allowed(Breach.EFFORT, 2.1, _FOLLOWS_WHY, robot="lite")
 # A wrist's motor pulls with 20 Nm/rad by itself: 12 Nm at 0.6 rad, 1.33 of its limit.
 _PULLS: Final = {"ring": (), "can": (Allowed(Breach.EFFORT, 1.36, _FOLLOWS_WHY), _PULLS_WEAK)}
 _FAR_PULLS: Final = {"ring": (), "can": (_PULLS_WEAK,)}
-_REST: Final = 10.0  # [s] in which an arm without torque comes to rest
+_REST: Final = 10.0  # [s] until an arm without torque comes to rest
 _FOUND: Final = 0.05  # [rad] between the true and the published position of a joint at rest
 
 

@@ -1,7 +1,7 @@
-"""Faults of the joint stream: of its client, and of its server, while the robot follows it.
+"""Faults of the client and of the server of the joint stream while the robot follows it.
 
-The control process learns of none, and states no fall: it stops following. The virtual robot's
-truth must show that.
+The control process detects none of them and states no fall: it stops following. The truth of the
+virtual robot must show that.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Strike = Callable[["subprocess.Popen[bytes]", "subprocess.Popen[bytes]"], None]
 
 
 def _struck(strike: Strike) -> Callable[[Scene], None]:
-    """Have the robot follow a client of a server, both of which `strike` gets."""
+    """Let the robot follow a client of a server; `strike` gets both programs."""
 
     def inject(scene: Scene) -> None:
         observer, ends = scene.robot.observer, scene.ends
@@ -58,13 +58,13 @@ def _struck(strike: Strike) -> Callable[[Scene], None]:
 
 
 def _has_told(client: subprocess.Popen[bytes]) -> bool:
-    """Return whether it has said that the robot follows."""
+    """Return True if the client has printed that the robot follows."""
     assert client.stdout is not None
     return bool(select.select([client.stdout], [], [], 0.0)[0])
 
 
 def _started(words: list[str], ends: ExitStack) -> subprocess.Popen[bytes]:
-    """Start a program that runs until `ends` do."""
+    """Start a program that runs until `ends` is closed."""
     it = subprocess.Popen(words, stdout=subprocess.PIPE, cwd=TESTS)
 
     def end() -> None:
@@ -82,7 +82,7 @@ def _mend(scene: Scene) -> None:
 
 
 def _of_the_ring(scene: Scene) -> Sequence[str]:
-    """Return the joints whose gains are the mode's: there the target follows the joint instead."""
+    """Return the joints with the gains of their mode: their target follows them instead."""
     return scene.robot.joints.of(Struck.RING)
 
 

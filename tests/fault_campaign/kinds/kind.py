@@ -1,4 +1,4 @@
-"""Definition of a kind of fault: its injection, its end, and the robot's duty."""
+"""Definition of a kind of fault: its injection, its end, and the required reaction of the robot."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from humanoid_control_common.rules.reasons import ReasonCode
 from humanoid_control_common.rules.safety import SafetyFlag
 from humanoid_twin.can.control import CanMethods
 
-JOINT: Final = "{joint}"  # in `Kind.named`: the joint it strikes
-BLOCK: Final = "{block}"  # in `Kind.named` and `Kind.source`: the hardware component of that joint
-HEALS: Final = 1.0  # [s] a robot may take, once the fault is mended, until faults can be cleared
-HEALS_UP: Final = 5.0  # [s] the same of one whose processes were started again
+JOINT: Final = "{joint}"  # in `Kind.named`: the joint that is struck
+BLOCK: Final = "{block}"  # in `Kind.named` and `Kind.source`: its hardware component
+HEALS: Final = 1.0  # [s] limit of the time from mending a fault until faults can be cleared
+HEALS_UP: Final = 5.0  # [s] the same after a restart of the processes
 
 
 class RefutedError(Exception):
-    """The robot did at once what it must not do."""
+    """The robot has violated a demand of the kind of fault."""
 
 
 @contextmanager
 def health_demanded(what: str) -> Iterator[None]:
-    """Turn NotHealthyError into RefutedError: the robot must be well with `what`."""
+    """Turn NotHealthyError into RefutedError: the robot must be healthy with `what`."""
     try:
         yield
     except NotHealthyError as error:
@@ -39,7 +39,7 @@ def health_demanded(what: str) -> Iterator[None]:
 
 
 class Outcome(Enum):
-    """Required outcome."""
+    """Required reaction of the robot to a fault."""
 
     SOFT = "falls to DAMPING and says why"
     OFF = "drives let go by themselves: the control process can't say anything"
@@ -48,7 +48,7 @@ class Outcome(Enum):
 
 
 class Recovery(Enum):
-    """The documented way back."""
+    """The documented recovery."""
 
     CLEAR = "clear_fault"
     RESTART = "restart of the control process"
@@ -69,13 +69,13 @@ class Scene:
     robot: Robot
     dice: Random
     scenario: Scenario
-    joint: str  # the joint that it strikes, if any
+    joint: str  # the joint that is struck; empty: none
     stream: Stream | None  # in REMOTE
-    began: float = 0.0  # [s] of the robot: when the fault did
-    ends: ExitStack = field(default_factory=ExitStack)  # of what the fault leaves to its mending
+    began: float = 0.0  # [s] robot time of the begin of the fault
+    ends: ExitStack = field(default_factory=ExitStack)  # cleanup when the fault is mended
 
     def begins(self) -> None:
-        """Set its beginning to the present time."""
+        """Set the begin of the fault to the present time."""
         self.began = self.robot.twin.time()
 
     @property
@@ -118,10 +118,10 @@ class Allowed:
     breach: Breach  # SPEED, EFFORT or JUMP
     upto: float
     why: str
-    robot: str = ""  # the only one that it is for; empty: all
+    robot: str = ""  # name of the robot with this bound; empty: all robots
 
 
-# The motors of Lite's arms let go at once where their watchdogs act or their bus is broken.
+# The motors of Lite's arms lose torque at once if their watchdogs act or their bus breaks.
 LETS_GO: Final = Allowed(Breach.JUMP, 0.06, "a raised arm without torque swings", robot="lite")
 
 
@@ -142,43 +142,43 @@ class Kind:
     inject: Act
     mend: Act = nothing
     strikes: Struck = Struck.JOINT  # a robot without such a joint does not have it
-    only: Sequence[str] = ()  # joints it may strike, if not all of that sort
+    only: Sequence[str] = ()  # joints that can be struck; empty: all of that sort
     robot: RobotJoints = PRIME  # see `on`
     starts: Sequence[Start] = ALL
     outcome: Outcome = Outcome.SOFT
     within: float = 0.5  # [s] from the fault until no joint is stiff
-    watched: float = 0.4  # [s] the fault lasts, at least
+    watched: float = 0.4  # [s] shortest time of the fault
     source: str = ""  # see Cause
     flags: SafetyFlag = SafetyFlag.NONE
-    codes: Sequence[ReasonCode] = ()  # of a fall, if there is one; or of what is refused
+    codes: Sequence[ReasonCode] = ()  # of a fall or a refusal
     named: Sequence[str] = ()  # see Cause
     either: Sequence[Cause] = ()  # alternatives, instead of these four
     recovery: Recovery = Recovery.CLEAR
     heals: float = 0.0  # [s] see HEALS, which is the default
     filed: Filed = Filed.FALL
-    spared: Callable[[Scene], Sequence[str]] = lambda _scene: ()  # joints that can't be reached
+    spared: Callable[[Scene], Sequence[str]] = lambda _scene: ()  # joints that cannot be reached
     follows: bool = False  # a target that follows the joint counts as soft, whatever the gains
-    starves: bool = False  # the machine is meant to be held up
-    kernel: bool = False  # needs the processes, the memory or the adapter of a real machine
-    requests_modes: bool = False  # by itself
+    starves: bool = False  # the fault holds the machine up
+    kernel: bool = False  # needs processes, memory or the adapter of a real machine
+    requests_modes: bool = False  # the fault itself requests modes
     allowed: Sequence[Allowed] = ()
     dies: Sequence[str] = ()  # labels of the processes that the fault ends
-    unclean: bool = False  # its exit is refused by a drive: the control process ends with code 1
+    unclean: bool = False  # a drive refuses the exit: the control process ends with code 1
     raises: str = ""  # regular expression of exceptions that may be in the logs; empty: none
-    apart: bool = False  # no two links may touch; without payload and pushes
-    quick: bool = False  # one of the short form in wall time
-    alone: bool = False  # takes long, changes the mode or clears: not one of two faults at once
-    parts: Sequence[tuple[Kind, str]] = ()  # two faults at once, and the joints they strike
-    drawn: Callable[[Random], Kind] | None = None  # the kind itself comes from the seed
+    apart: bool = False  # links must not touch; no payload, no pushes
+    quick: bool = False  # part of the short form in wall time
+    alone: bool = False  # long, or it changes the mode or clears: not in a pair of faults
+    parts: Sequence[tuple[Kind, str]] = ()  # two faults at once, and their joints
+    drawn: Callable[[Random], Kind] | None = None  # draws the kind itself from the seed
 
     def on(self, robot: RobotJoints) -> Kind:
-        """Return the kind as another robot has it."""
+        """Return the kind for another robot."""
         allowed = [it for it in self.allowed if it.robot in ("", robot.robot)]
         return replace(self, robot=robot, allowed=widest(allowed))
 
     @property
     def joints(self) -> Sequence[str]:
-        """The joints it may strike; none: the robot does not have the kind."""
+        """Return the joints that can be struck; none: the robot does not have the kind."""
         return self.only or self.robot.of(self.strikes)
 
     def causes(self, joint: str) -> Sequence[Cause]:
@@ -188,7 +188,7 @@ class Kind:
         return [self._named(cause, joint) for cause in self.either or [only]]
 
     def _named(self, cause: Cause, joint: str) -> Cause:
-        """Return a cause with the names of what is struck."""
+        """Return a cause with the names of the joint and the component that are struck."""
 
         def name(word: str) -> str:
             if word == BLOCK:
@@ -200,5 +200,5 @@ class Kind:
 
     @property
     def healed(self) -> float:
-        """From its mending on, the longest time [s] in which clear_fault may be refused."""
+        """Return the longest time [s] after the mending in which clear_fault may be refused."""
         return self.heals or (HEALS_UP if self.recovery is Recovery.RESTART else HEALS)

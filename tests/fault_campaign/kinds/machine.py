@@ -40,13 +40,13 @@ from humanoid_devices_erob.reason_codes import (
 _HOUR: Final = 3600  # [s]
 _HOGS: Final = 6
 _BURST: Final = 0.6  # [s]
-_DYING: Final = 2.0  # [s] a process may take to be gone that the kernel has ended
+_DYING: Final = 2.0  # [s] until a process that the kernel ends has disappeared
 # SCHED_FIFO, above all threads of the stack (40) but the loop's (80).
 _ABOVE_THE_REST: Final = 45
 
 
 def _wall(scene: Scene) -> WallRobot:
-    """Return the robot: these faults strike a real computer."""
+    """Return the robot in wall time: these faults strike a real computer."""
     assert isinstance(scene.robot, WallRobot)
     return scene.robot
 
@@ -64,17 +64,17 @@ def _link(state: str) -> Callable[[Scene], None]:
 
 
 def _busy(scene: Scene) -> None:
-    """Ordinary programs take all of the machine for a while."""
+    """Occupy all processors by programs without priority for a while."""
     ordinary(_HOGS, 0.8, scene.begins)
 
 
 def _urgent(scene: Scene) -> None:
-    """Urgent programs leave something to the loop and the buses alone."""
+    """Occupy all processors by urgent programs; only the loop and the buses get time."""
     urgent(_ABOVE_THE_REST, _BURST, scene.begins)
 
 
 def _starved(scene: Scene) -> None:
-    """Urgent programs leave nothing but the guard, and the virtual robot."""
+    """Occupy all processors by urgent programs; only the guard and the virtual robot get time."""
     urgent(LOOP_PRIORITY, _BURST, scene.begins)
 
 
@@ -85,9 +85,10 @@ def _runs_out(scene: Scene) -> None:
 
 
 def _out_of_memory(scene: Scene) -> None:
-    """The kernel ends the control process. Raises RefutedError if it doesn't.
+    """Let the kernel end the control process. Raises RefutedError if it does not.
 
-    No other is in its group: it would be ended, too, as locked memory comes back slowly.
+    No other process is in the group: the kernel would end it, too, as locked memory is freed
+    slowly.
     """
     memory = _wall(scene).memory
     control = scene.robot.control.processes()[0]
@@ -168,7 +169,7 @@ KINDS: Final = (
         name="machine: urgent programs take the processors from all but the loop",
         kernel=True,
         inject=_urgent,
-        outcome=Outcome.EITHER,  # the kernel leaves a part of each second to all other processes
+        outcome=Outcome.EITHER,  # the kernel reserves a part of each second for other processes
         starts=STIFF,
         watched=1.0,
     ),

@@ -31,7 +31,7 @@ _SOURCE: Final = "campaign"
 _GUEST: Final = CodeTable("Campaign").add("GUEST_REPORT", "A report of a guest.", "None is needed.")
 # To a request for ZERO_TORQUE.
 _ANSWERS: Final = {REFUSED["ZERO_TORQUE"].name, WAITS["ZERO_TORQUE"].name}
-_TOLD: Final = 1.5  # [s] until a request has had its answer
+_TOLD: Final = 1.5  # [s] until a request has its answer
 
 
 def _report(level: SafetyLevel) -> Callable[[Scene], None]:
@@ -65,13 +65,13 @@ def _clear(scene: Scene) -> None:
 
 
 def _push(scene: Scene) -> None:
-    """A hand at a joint."""
+    """Push a joint by hand."""
     torque = scene.dice.choice((-1, 1)) * push_of(scene.joint)
     scene.robot.twin.external_torque(scene.joint, torque)
 
 
 def _sinking(scene: Scene) -> None:
-    """Release the arms: DAMPING. Raises RefutedError if they don't sink."""
+    """Release the arms by DAMPING. Raises RefutedError if they do not sink."""
     robot, observer = scene.robot, scene.robot.observer
     observer.request(Mode.DAMPING)
     damped = observer.within(_TOLD, lambda: observer.now.mode == Mode.DAMPING)
@@ -80,7 +80,7 @@ def _sinking(scene: Scene) -> None:
 
 
 def _limp(scene: Scene) -> None:
-    """A request that must be refused, or wait. Raises RefutedError if the arms are made limp."""
+    """Send a request that must be refused, or wait. Raises RefutedError if the arms become limp."""
     robot, observer = scene.robot, scene.robot.observer
     _sinking(scene)
     observer.request(Mode.ZERO_TORQUE)
@@ -92,7 +92,7 @@ def _limp(scene: Scene) -> None:
 
 
 def _limp_by_force(scene: Scene) -> None:
-    """Raises RefutedError if that doesn't help."""
+    """Request ZERO_TORQUE by force while an arm sinks. Raises RefutedError if that is refused."""
     observer = scene.robot.observer
     _sinking(scene)
     observer.publish_mode(ControlMode(mode=int(Mode.ZERO_TORQUE), status_message="force"))
@@ -101,7 +101,7 @@ def _limp_by_force(scene: Scene) -> None:
 
 
 def _forge(scene: Scene) -> None:
-    """A statement of another robot, or of a recording."""
+    """Publish a statement of another robot or of a recording."""
     observer = scene.robot.observer
     for number in range(20):
         forged = ControlMode(
@@ -129,7 +129,7 @@ _ENDS: Final = (
     ("ends", signal.SIGKILL, _beats_again),
     ("stops for a while", signal.SIGSTOP, _beat(signal.SIGCONT)),
 )
-_STARTS: Final = 4.0  # [s] an operator's program may take to beat again
+_STARTS: Final = 4.0  # [s] until the next heartbeat of an operator's program
 _FALLS_FREELY: Final = "a raised arm without torque falls, as fast as it may: the operator insists"
 _stays: Final = partial(Kind, outcome=Outcome.STAYS)
 _sinks: Final = partial(

@@ -1,4 +1,4 @@
-"""Faults of the policy in LOCOMOTION: its actions come late, are no numbers, or go too far."""
+"""Faults of the policy in LOCOMOTION: late actions, actions that are not finite or too large."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ KINDS: Final = (
         inject=_order("late 1e6"),
         codes=(POLICY_LATE,),
         named=(POLICY, "no action within"),
-        recovery=Recovery.RESTART,  # its thread never comes back
+        recovery=Recovery.RESTART,  # its thread never returns
     ),
     _kind(
         name="policy: NaN",

@@ -1,4 +1,4 @@
-"""Faults of processes: they die, stand still, or are started twice."""
+"""Faults of processes: death, standstill, second start."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from humanoid_devices_can.reason_codes import NO_GUARD
 
 IMPEDANCE: Final = "impedance"
 _WAY_DOWN: Final = 9.0  # [s]: 6 for DAMPING, 1.5 for the gains, and the exit of the drives
-_UNGUARDED: Final = 3.0  # [s] until the operator gets the warning that there is no guard
+_UNGUARDED: Final = 3.0  # [s] until the operator receives the warning about the missing guard
 
 
 def _send(label: str, number: signal.Signals) -> Callable[[Scene], None]:
@@ -37,7 +37,7 @@ def _again(label: str) -> Callable[[Scene], None]:
 
 
 def _second(scene: Scene) -> None:
-    """A second control process, which must refuse to start. Raises RefutedError if it runs."""
+    """Start a second control process, which must refuse. Raises RefutedError if it runs."""
     assert isinstance(scene.robot, WallRobot), "it needs the lock of a real machine"
     second = scene.robot.programs[MAIN].twice()
     try:
@@ -50,7 +50,7 @@ def _second(scene: Scene) -> None:
 
 
 def _interrupted(scene: Scene) -> None:
-    """Ctrl-C. Raises RefutedError if the joints aren't damped before they are without torque."""
+    """Send Ctrl-C. Raises RefutedError if the joints lose torque without DAMPING before."""
     control, observer = scene.robot.control, scene.robot.observer
     control.send(signal.SIGINT)
     modes: list[int] = []
@@ -83,7 +83,7 @@ def _unguarded(number: signal.Signals) -> Callable[[Scene], None]:
 
         _guard(number)(scene)
         if not observer.within(_UNGUARDED, lambda: any(map(is_warning, observer.safety))):
-            raise RefutedError("nobody says that there is no guard")
+            raise RefutedError("no report about the missing guard")
 
     return inject
 
@@ -93,7 +93,7 @@ def _record(scene: Scene) -> None:
 
 
 def _fall_without_box(scene: Scene) -> None:
-    """The black box is killed, and the operator stops the robot."""
+    """Kill the black box, and stop the robot as an operator."""
     scene.robot.programs[BOX].send(signal.SIGKILL)
     stop(scene)
 
@@ -103,7 +103,7 @@ def _record_and_let_go(scene: Scene) -> None:
     let_go(scene)
 
 
-# It writes the gains of the drives on the ring.
+# The impedance manager writes the gains of the drives on the ring.
 _impedance: Final = partial(Kind, strikes=Struck.RING)
 _stopped: Final = partial(
     _impedance, inject=_send(IMPEDANCE, signal.SIGSTOP), mend=_send(IMPEDANCE, signal.SIGCONT)

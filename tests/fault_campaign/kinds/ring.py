@@ -25,7 +25,7 @@ from humanoid_devices_erob.reason_codes import (
 from humanoid_twin.robot.control import RobotControl
 
 Disturb = Callable[[RobotControl, float], object]  # with a probability
-# Of a drive that does not answer: it is named itself, or its gains are.
+# Reasons of a drive that does not answer: they name the drive or its gains.
 _JOINT_OR_IMPEDANCE: Final = (
     Cause(named=(JOINT,)),
     Cause(codes=(IMPEDANCE_NOT_CONFIRMED.name, IMPEDANCE_MANAGER_SILENT.name)),
@@ -80,9 +80,9 @@ _EVERY: Final[tuple[tuple[str, Disturb, ReasonCode], ...]] = (
     ("miscounted", RobotControl.miscount, WORKING_COUNTER_LOW),
 )
 # `unclean` below: a slave that was reset is in INIT without a station address and a mailbox. The
-# ordered exit can't read its gate 0x2383 back as 0 and says so, by exit code 1: "may still be
-# armed: JOINT: does not go to PREOP, INIT". A power-up closes the gate, but the exit only states
-# what it has read.
+# ordered exit cannot read its gate 0x2383 back as 0 and ends with code 1: "may still be armed:
+# JOINT: does not go to PREOP, INIT". A power-up closes the gate, but the exit only reports values
+# that it has read.
 _SLAVES: Final = (
     _slave(
         name="ring: slave reset",

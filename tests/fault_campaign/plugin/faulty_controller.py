@@ -30,29 +30,29 @@ NOT_ACTIVE = "updated while it is not active"
 
 
 class OrderedFailure(RuntimeError):  # noqa: N818 - it is what it says
-    """Raised because it was ordered."""
+    """Raised on an order."""
 
 
 class FaultyRemoteController(RemotePolicyController):
-    """Does as REMOTE does until an order comes."""
+    """Acts as REMOTE until an order comes."""
 
     order = ""
-    machine: Machine = LINUX  # replaced by that of the process
+    machine: Machine = LINUX  # *replaced by the value of the process
 
     def on_activate(self, state: JointState, command: JointCommand, now: float) -> None:
-        """See Controller. An order that came before is forgotten: it was of another fault."""
+        """See Controller. *Forget an order of an earlier fault."""
         super().on_activate(state, command, now)
         self.order = ""
         self._began = now
 
     @property
     def compensates_gravity(self) -> bool:
-        """See Controller: faults happen with it in force."""
+        """See Controller: faults act while it is in force."""
         return True
 
     @property
     def progress(self) -> Progress:
-        """See Controller: it never ends. Only its activation sets what is read here."""
+        """See Controller: it never ends. Only the activation sets the values that this reads."""
         return Progress(1, 1, min(self._began, 0.0))
 
     def update(self, state: JointState, command: JointCommand, now: float, period: float) -> None:
@@ -71,7 +71,7 @@ class FaultyRemoteController(RemotePolicyController):
 
 
 class FaultyDampingController(DampingController):
-    """Does as DAMPING does until it is ordered to raise; insists on the order of its calls."""
+    """Acts as DAMPING until the order to raise; checks the sequence of its calls."""
 
     order = ""
     active = False
@@ -96,10 +96,10 @@ class FaultyDampingController(DampingController):
 
 
 class FaultyPolicyController(RlPolicyController):
-    """Does as LOCOMOTION does until an order comes."""
+    """Acts as LOCOMOTION until an order comes."""
 
     order = ""
-    machine: Machine = LINUX  # replaced by that of the process
+    machine: Machine = LINUX  # *replaced by the value of the process
 
     def on_configure(self, parameters: PolicyParameters, robot: RobotFacts) -> None:
         """See Controller."""
@@ -121,7 +121,7 @@ class FaultyPolicyController(RlPolicyController):
         self.inference.compute = disturbed
 
     def on_activate(self, state: JointState, command: JointCommand, now: float) -> None:
-        """See Controller. An order that came before is forgotten: it was of another fault."""
+        """See Controller. *Forget an order of an earlier fault."""
         super().on_activate(state, command, now)
         self.order = ""
 

@@ -1,7 +1,7 @@
 """Run many trials on copies of one simulated robot, on all processors.
 
-A worker brings the robot up once. Every trial is a copy of it (fork), so it begins with the very
-same robot, whatever the trials before it did.
+A worker brings the robot up once. Each trial runs in a copy of that process (fork), so all trials
+begin with the same robot.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ def campaign(
     workers: int | None = None,
     simpler: Simplification = AS_DRAWN,
 ) -> Iterator[Entry]:
-    """Run the trials, each of a kind and a seed, of one robot; yield them in their order.
+    """Run trials, each a kind and a seed, of one robot; yield the results in this order.
 
-    A trial with a violation is replaced by the simplest one found, unless it was made `simpler`.
+    The simplest trial found replaces a trial with a violation, unless `simpler` is given.
     """
     count = min(workers or os.cpu_count() or 1, len(trials))
     serve = partial(_serve, trials, sabotage, simpler)
@@ -68,7 +68,7 @@ def _serve(
     asked: Iterator[int],
     connection: Connection[Any, Any],
 ) -> None:
-    """Be a worker: it sends None once its robot is up, then results by index."""
+    """Run a worker: it sends None once its robot is up, then results by index."""
     with TemporaryDirectory(prefix="hc_trials_") as folder:
         robot = SimulatedRobot(Path(folder), sabotage, trials[0][0].robot)
         unchanging()

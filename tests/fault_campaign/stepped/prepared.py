@@ -1,8 +1,9 @@
-"""Trials on copies of a robot that is prepared: it already stands in the mode of the trial.
+"""Trials on copies of a prepared robot, which is already in the mode of the trial.
 
-The way from DAMPING to a stiff mode takes longer than the fault. A robot goes it once, and every
-trial of that mode begins with a copy of that robot. A trial's seed decides which of several such
-robots that is, and everything from there on: load, pushes, motion, moment of the fault, order.
+The switches from DAMPING to a stiff mode take longer than the fault. So a robot makes them once,
+and each trial of that mode begins with a copy of this robot. There are several such robots. The
+seed of the trial selects one, and decides on load, pushes, motion, time of the fault and order of
+threads.
 """
 
 from __future__ import annotations
@@ -26,25 +27,25 @@ from fault_campaign.stepped.trial import failed, run
 from fault_campaign.trial import Draw
 from humanoid_stepped.copies import CopyError, LastingCopy, in_copy
 
-LONGEST: Final = 120  # [s] of processor time a trial may take: usual is half of one
+LONGEST: Final = 120  # [s] limit of the processor time of a trial: half a second is usual
 LONG_WAYS: Final = (
     Start.STANDBY_FINISHED, Start.REMOTE, Start.LOCOMOTION, Start.TRAJECTORIES,
 )  # fmt: skip
-WHOLE_WAY: Final = 0.2  # share of the trials of these modes that go the way themselves
-ROBOTS: Final = 4  # prepared for each of these modes
+WHOLE_WAY: Final = 0.2  # share of the trials in these modes that begin in DAMPING
+ROBOTS: Final = 4  # robots prepared for each of these modes
 Trials = Sequence[tuple[Kind, int]]
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A robot that has gone the way to a mode; `number` decides how."""
+    """A robot in a mode; `number` is the seed of its way there."""
 
     start: Start
     number: int
 
     @classmethod
     def of(cls, kind: Kind, seed: int, simpler: Simplification) -> Self | None:
-        """Return the robot with which a trial begins; None: the one in DAMPING."""
+        """Return the prepared robot of a trial; None: the robot in DAMPING."""
         start = Draw.of(kind, seed, simpler).scenario.start
         dice = Random(f"{seed} way")
         if start not in LONG_WAYS or dice.random() < WHOLE_WAY:
@@ -52,19 +53,19 @@ class Prepared:
         return cls(start, dice.randrange(ROBOTS))
 
     def prepare(self, robot: SimulatedRobot) -> None:
-        """Lead `robot`, which is in DAMPING, there.
+        """Lead `robot` from DAMPING to the mode.
 
-        If it does not come there, the trial begins with it as it is then, and judges it.
+        If it does not reach the mode, the trial begins with its present state and judges that.
         """
         robot.prepare(self.start, f"{self.start.name} {self.number}")
 
 
 class Copies:
-    """Runs each trial on a copy of a robot, so that none changes what the next begins with.
+    """Runs each trial on a copy of a robot, so that trials do not change each other.
 
     Args:
-        robot: in DAMPING. It stays as it is.
-        trials: of kind and seed; they are run by their index.
+        robot: in DAMPING. It is not changed.
+        trials: of kind and seed; the index selects the one to run.
     """
 
     def __init__(self, robot: SimulatedRobot, trials: Trials) -> None:
@@ -112,13 +113,13 @@ class Copies:
 
 
 def unchanging() -> None:
-    """Let copies of this process share the memory of all that it has."""
+    """Let copies of this process share the memory of its objects."""
     gc.collect()
     gc.freeze()
 
 
 def tried(robot: SimulatedRobot, kind: Kind, seed: int, simpler: Simplification) -> Entry:
-    """Run a trial; one that raises is one that failed."""
+    """Run a trial; an exception makes it a failed one."""
     try:
         return run(robot, kind, seed, simpler)
     except Exception:

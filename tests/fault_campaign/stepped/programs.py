@@ -15,7 +15,7 @@ LOOK: Final = 0.01  # [s]
 
 
 class SteppedProgram:
-    """See Program: one process that is killed, held up and started again.
+    """See Program: one process that can be killed, held up and started again.
 
     Args:
         pass_time: lets simulated time pass [s].
@@ -27,7 +27,7 @@ class SteppedProgram:
         self._deaths: list[Death] = []
         self._stuck: list[Violation] = []
         self._exceptions: list[str] = []
-        self._ending = False  # the campaign ends it
+        self._ending = False  # the campaign ends the process
         process.on_end.append(self._ended)
 
     @property
@@ -36,7 +36,7 @@ class SteppedProgram:
         return self._process.runs
 
     def processes(self, _word: str = "") -> list[int]:
-        """See Program: nothing here has a process id."""
+        """See Program: simulated processes have no process id."""
         return []
 
     def text(self) -> str:

@@ -1,4 +1,4 @@
-"""The robot of the campaign on one simulated clock."""
+"""The robot of a campaign on one simulated clock."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ MAILBOX_DELAY: Final = 0.002  # [s]
 
 
 class SimulatedRobot(Robot):
-    """Up after its creation. See Robot.
+    """See Robot. The robot is up after its creation.
 
     Args:
         folder: for files of the run.
-        sabotage: the defect of the stack, if any; it changes this process.
+        sabotage: the defect of the stack, or None; it changes classes in this process.
         joints: those of the robot.
     """
 
@@ -68,7 +68,7 @@ class SimulatedRobot(Robot):
         self._preemption = Preemption(stepped.scheduler) if is_instrumented() else None
         self.interruption = LONGEST if is_instrumented() else 0.0
         self.twin = stepped.virtual.control
-        self.sdo_judge: SdoJudge | None = None  # of a robot with drives that have SDOs
+        self.sdo_judge: SdoJudge | None = None  # for a robot with EtherCAT drives
         if joints.of(Struck.RING):
             self.sdo_judge = SdoJudge(stepped)
             self.twin.mailbox_delay(MAILBOX_DELAY)
@@ -80,7 +80,7 @@ class SimulatedRobot(Robot):
             process.label: SteppedProgram(process, self.machine.sleep)
             for process in (beats, *stepped.processes.values())
         }
-        PythonLog(stepped).__enter__()  # to the end of this process
+        PythonLog(stepped).__enter__()  # until the end of this process
         stepped.log.append(self._note_exceptions)
         self._dead_guards: set[Process] = set()  # told
         self._start()
@@ -88,20 +88,20 @@ class SimulatedRobot(Robot):
         self.refusals()
 
     def prepare(self, start: Start, seed: str) -> None:
-        """Lead the robot, which is healthy, to `start` for the next trial; `seed` decides how.
+        """Lead the healthy robot to `start` for the next trial; `seed` decides on the way.
 
-        `stands` tells whether it came there.
+        `stands` is `start` if the robot reached it.
         """
         self._seed(seed)
         self.observer.forget()
         self.stands = start if reached(self.observer, start) else None
 
     def begin(self, seed: int) -> None:
-        """Begin a trial: from here on the seed decides everything."""
+        """Begin a trial: the seed decides on all that follows."""
         self._seed(f"{seed}")
 
     def pass_until(self, time: float) -> None:
-        """See Robot: to the very moment, at any phase of what runs periodically."""
+        """See Robot: this ends at the exact time, at any phase of periodic threads."""
         self.machine.sleep(time - self.twin.time())
 
     def _seed(self, seed: str) -> None:
@@ -115,7 +115,7 @@ class SimulatedRobot(Robot):
         return (self.stepped.scheduler.now + EPOCH) / 1e9
 
     def held_up(self) -> float:
-        """See Robot: this machine holds nothing up."""
+        """See Robot: this machine cannot hold a simulated robot up."""
         return 0.0
 
     def signal_guard(self, bus: str, number: signal.Signals) -> None:
@@ -129,7 +129,7 @@ class SimulatedRobot(Robot):
             guard.process.held_until = NEVER if number is signal.SIGSTOP else 0
 
     def hold_thread(self, label: str, name: str, seconds: float) -> None:
-        """Let a thread of a process stand still, as one that gets no processor."""
+        """Stop a thread of a process, as a thread without a processor."""
         scheduler = self.stepped.scheduler
         for task in scheduler.tasks:
             if (task.process.name, task.name) == (label, name):

@@ -1,6 +1,6 @@
-"""Judge every SDO write where it leaves the master, behind the last line of the stack.
+"""Judge every SDO write when it leaves the master, after all checks of the stack.
 
-The judge knows what is published and the state of the drives, and nothing of the stack.
+The judge uses the published messages and the state of the drives, and no code of the stack.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from humanoid_stepped.robot import SteppedRobot
 from humanoid_stepped.stepped_machine import EPOCH
 from humanoid_twin.ethercat.firmware import AlState
 
-LIMIT: Final = 0.1  # [s] joint states count: 5 periods of the loop's 50 Hz, by docs/ethercat.md
+LIMIT: Final = 0.1  # [s] largest age of joint states: 5 periods of 50 Hz, by docs/ethercat.md
 _ROUNDING: Final = 1e-6  # [s]
 _COMMAND: Final = 16  # offset of the first datagram's command in a frame
 _FIRST_STATION: Final = 0x1001
@@ -24,11 +24,11 @@ _DOWNLOAD: Final = 1  # command specifier of SDO (ETG.1000.6), behind 8 bytes of
 _GATE, _POSITION_GAIN = (0x2383, 0), (0x2382, 1)
 _STATUSWORD: Final = 0x6041, 0
 _STATE_BITS, _ENABLED = 0x6F, 0x27  # of the statusword: operation enabled (CiA 402)
-_OPERATING: Final = (AlState.SAFEOP, AlState.OP)  # bring-up and end write in the others
+_OPERATING: Final = (AlState.SAFEOP, AlState.OP)  # bring-up and exit write in the other states
 
 
 class SdoJudge:
-    """Watches a robot; `violations` are those of its SDO writes, each sort once."""
+    """Records the violations of the SDO writes of a robot, each sort once."""
 
     def __init__(self, robot: SteppedRobot) -> None:
         self.violations: list[Violation] = []
@@ -38,8 +38,8 @@ class SdoJudge:
             raise ValueError("a robot without a ring gets no SDO writes to judge")
         self._scheduler, self._slaves = robot.scheduler, ring.slaves
         self._published = self._measured = -math.inf  # [s] of the latest joint states
-        self._offset = 0  # [ns] of the system's clock, when joint states were published last
-        self._safe = False  # a safe mode was stated last
+        self._offset = 0  # [ns] of the system's clock when the latest joint states were published
+        self._safe = False  # the latest statement has a safe mode
         self._found: set[str] = set()
         robot.bus.listeners.append(self._message)
         cable.departures.append(self._frame)
@@ -58,7 +58,7 @@ class SdoJudge:
     def _take(self, stamp: Any) -> None:
         offset = self._scheduler.system_offset
         measured = stamp.sec + stamp.nanosec / 1e9 - (EPOCH + offset) / 1e9
-        # A stamp from before the clock was set says nothing.
+        # A stamp from before the clock was set has no meaning.
         self._measured = measured if offset == self._offset else self._now
         self._published, self._offset = self._now, offset
 

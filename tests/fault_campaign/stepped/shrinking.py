@@ -1,4 +1,4 @@
-"""Make a violation simpler before it is shown: fewer faults, a simpler mode, less load, sooner."""
+"""Simplify a trial with a violation before its report: fewer faults, a simpler mode, less load."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fault_campaign.kinds.kind import Kind
 from fault_campaign.scenario import Start
 from fault_campaign.simplification import AS_DRAWN, Simplification
 
-# From the simplest mode to the one that takes most to reach.
+# From the simplest mode to the one with the longest way.
 _SIMPLER: Final = (
     Start.DAMPING, Start.ZERO_TORQUE, Start.STANDBY_FINISHED, Start.STANDBY_MOVING, Start.REMOTE,
     Start.LOCOMOTION, Start.TRAJECTORIES,
@@ -21,7 +21,7 @@ Run = Callable[[Simplification], Entry]
 
 
 def shrunk(entry: Entry, kind: Kind, seed: int, run: Run) -> Entry:
-    """Return the simplest trial found that violates one of the same demands.
+    """Return the simplest trial that violates one of the same demands.
 
     Args:
         entry: a trial with violations.
@@ -36,7 +36,7 @@ def shrunk(entry: Entry, kind: Kind, seed: int, run: Run) -> Entry:
             tried = run(step)
             if demands & {it.breach for it in tried.news}:
                 simplest, best = step, tried
-                break  # the next of this group would be less simple
+                break  # the other trials of this group are less simple
     return replace(best, simplification=str(simplest))
 
 

@@ -1,7 +1,7 @@
-"""Mends of the product that are taken out again: the campaign must find each old defect anew.
+"""Former defects of the product, restored: the campaign must find each of them again.
 
-The product has no switch for these defects: its classes are changed in this process, before the
-robot is brought up.
+The product has no switch for these defects. These functions change its classes in this process,
+before the robot is brought up.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ from humanoid_motion.trajectory.pace import Pace
 
 
 def _permission_asked_once() -> None:
-    """A request for an SDO write is sent again without the permission being asked again.
+    """Repeat a request for an SDO write without a new check of its permission.
 
-    The mend: `MailboxChannel` asks before every sending.
+    The mend: `MailboxChannel` checks before every sending.
     """
     permitted = MailboxChannel._permitted
 
@@ -55,7 +55,7 @@ def _permission_asked_once() -> None:
 
 
 def _gate_in_the_clients() -> None:
-    """The component itself does not know when joint states were published: its clients do.
+    """Let the clients alone, not the component, check the time of the joint states.
 
     The mend: `Operation` refuses every write while `JointStatesGate` is closed.
     """
@@ -75,9 +75,9 @@ class _OpenGate(JointStatesGate):
 
 
 def _old_register_believed() -> None:
-    """After a write that timed out or was aborted the old value of the register is believed.
+    """Keep the old value of a register after a write that timed out or was aborted.
 
-    The mend: `DriveRegisters` doubts the value, and `Operation` reads the registers again.
+    The mend: `DriveRegisters` discards the value, and `Operation` reads the registers again.
     """
     put(DriveRegisters, "doubt", lambda _self, _target: None)
     note, read = Operation._note_answers, Operation._read_gains
@@ -91,7 +91,7 @@ def _old_register_believed() -> None:
 
 
 def _callback_error_raised() -> None:
-    """A ROS callback that raises ends the control process, and every joint is without torque.
+    """Let a ROS callback that raises end the control process, so that all joints lose torque.
 
     The mend: `FailureGuard` leads the robot to DAMPING.
     """
@@ -103,9 +103,9 @@ def _callback_error_raised() -> None:
 
 
 def _report_while_preparing() -> None:
-    """Progress and remark of a controller that was not activated yet are read by the loop.
+    """Let the loop read progress and remark of a controller before its activation.
 
-    The mend: they are read after an update, in the `try` around it.
+    The mend: the loop reads them after an update, in the `try` around it.
     """
     enter = ActiveController._enter
 
@@ -117,7 +117,7 @@ def _report_while_preparing() -> None:
 
 
 def _only_one_session_cancelled() -> None:
-    """The order to end reaches the session that is open then, and not the one opened next.
+    """Let the order to end reach the open session only, not the next one.
 
     The mend: all sessions share one event.
     """
@@ -134,9 +134,9 @@ def _only_one_session_cancelled() -> None:
 
 
 def _falls_back_to_itself() -> None:
-    """A controller that has just failed may be its own fallback.
+    """Let a controller that has failed be its own fallback.
 
-    The mend: `ActiveController.fall_back` skips it.
+    The mend: `ActiveController.fall_back` skips that controller.
     """
     fall_back = ActiveController.fall_back
 
@@ -154,9 +154,9 @@ def _falls_back_to_itself() -> None:
 
 
 def _early_request_refused() -> None:
-    """A request is refused while the impedance of the mode in force is still being written.
+    """Refuse a request while the impedance of the mode in force is still being written.
 
-    The mend: it waits until the impedance is confirmed, or the time for that is over.
+    The mend: the request waits until the impedance is confirmed, or a timeout.
     """
     situation = ModeManager._situation
 
@@ -171,15 +171,15 @@ def _early_request_refused() -> None:
 
 
 def _links_not_kept_apart() -> None:
-    """Targets may lead two links into each other.
+    """Let targets lead two links into each other.
 
-    The mend: `SelfCollisionStage` slows them down.
+    The mend: `SelfCollisionStage` slows the targets down.
     """
     put(SelfCollisionStage, "allowed", lambda _, _state, _before, wanted, *_rest: wanted)
 
 
 def _stops_at_once() -> None:
-    """A motion that is stopped holds the pose at once, whatever its speed.
+    """Let a motion that is stopped at any speed hold the pose at once.
 
     The mend: `Pace` brakes along the path.
     """
@@ -194,42 +194,42 @@ def _stops_at_once() -> None:
 
 
 def _edited_motion_sent() -> None:
-    """A motion file is played without being checked for the robot: its ranges and its speed.
+    """Play a motion file without the check of its ranges and speed for the robot.
 
-    The mend: `MotionFile.check`. The controller refuses such a motion as well, without its line.
+    The mend: `MotionFile.check`. The controller also refuses such a motion, but names no line.
     """
     put(MotionFile, "check", lambda *_: None)
 
 
 def _any_payload_held() -> None:
-    """A payload of any mass is held against, beyond what the robot may carry.
+    """Compensate a payload of any mass, also beyond the limit of the robot.
 
-    The mend: `GravityModel.checked` refuses one beyond `largest_payload`.
+    The mend: `GravityModel.checked` refuses more than `largest_payload`.
     """
     checked = GravityModel.checked
     put(GravityModel, "checked", lambda self, payload, _: checked(self, payload, inf))
 
 
 def _stated_as_it_is_now() -> None:
-    """A fall between the look of the mode manager and its statement is stated without a reason.
+    """State no reason for a fall between the reading of the mode manager and its statement.
 
-    The mend: `ModeManager.statement` is of the latest tick that the mode manager has looked at.
+    The mend: `ModeManager.statement` uses the latest tick that the mode manager has read.
     """
     put(ModeManager, "observed", property(lambda self: self._loop.snapshot))
 
 
 def _reading_forgets() -> None:
-    """A reading of the registers that fails ends the belief in what was read before.
+    """Discard earlier readings of the registers when a reading fails.
 
-    The mend: the impedance manager believes them for `READING_VALID`.
+    The mend: the impedance manager uses them for `READING_VALID`.
     """
     register_record.READING_VALID = 0.0  # type: ignore[misc]  # final in the product
 
 
 def _slow_batch_replaces() -> None:
-    """What a batch reads is learned when the batch ends, and replaces what was read since.
+    """Use the readings of a batch when the batch ends, so that they replace later readings.
 
-    The mend: `ImpedanceWatch` learns from each transfer when it ends.
+    The mend: `ImpedanceWatch` uses each transfer when that ends.
     """
     take, submit = ImpedanceWatch.take, Operation.submit
 
@@ -254,15 +254,15 @@ def _slow_batch_replaces() -> None:
 
 
 def _silence_before_counts() -> None:
-    """A motor that was silent before the order to disable it counts as one that obeys.
+    """Count a motor that was silent before the order to disable it as disabled.
 
-    The mend: `Session.unheard` finds it, at the exit and in a bring-up that fails.
+    The mend: `Session.unheard` finds it, at the exit and in a failed bring-up.
     """
     put(Session, "unheard", lambda *_: [])
 
 
 def _old_feedback_counts() -> None:
-    """Feedback from before the order to enable counts as an answer to it.
+    """Count feedback from before the order to enable as an answer to it.
 
     The mend: a Sito must send again after `QUIET`.
     """
@@ -271,16 +271,16 @@ def _old_feedback_counts() -> None:
 
 
 def _silent_before_the_guard() -> None:
-    """A motor that was silent before the guard acted counts as disabled by it.
+    """Count a motor that was silent before the guard acted as disabled by the guard.
 
-    The mend: `BusLifecycle._abandon` names it apart.
+    The mend: `BusLifecycle._abandon` names such motors apart.
     """
     abandon = BusLifecycle._abandon
     put(BusLifecycle, "_abandon", lambda self, session, _: abandon(self, session, ()))
 
 
 def _no_new_guard() -> None:
-    """When motors are enabled again after their guard has acted, no other guard is started.
+    """Start no new guard when motors are enabled again after their guard has acted.
 
     The mend: `BusLifecycle._renew_guard`.
     """
@@ -288,9 +288,9 @@ def _no_new_guard() -> None:
 
 
 def _exit_dismisses_the_guard() -> None:
-    """An exit that could not disable its motors ends their guard.
+    """End the guard at an exit that could not disable its motors.
 
-    The mend: `Guard.leave` leaves them to it.
+    The mend: `Guard.leave` leaves the motors to the guard.
     """
     put(Guard, "leave", Guard.dismiss)
 
@@ -316,7 +316,7 @@ TAKEN_OUT: Final[dict[str, Callable[[], None]]] = {
     "no_new_guard": _no_new_guard,
     "exit_dismisses_the_guard": _exit_dismisses_the_guard,
 }
-# Found where threads are interrupted between any two statements, and nowhere else.
+# Found only if threads are interrupted between any two statements.
 BY_INTERRUPTIONS: Final[dict[str, Callable[[], None]]] = {
     "stated_as_it_is_now": _stated_as_it_is_now,
 }

@@ -1,4 +1,4 @@
-"""One trial with its files: what was on the wires and topics, what was true, and a time line."""
+"""One trial with its files: frames, messages, truth, and a time line."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from humanoid_stepped.stepped_machine import BOOT, EPOCH
 from humanoid_stepped.trace_files import TraceFiles
 
 _LEVELS: Final = {Sort.FALL: Log.ERROR, Sort.KNOWN: Log.WARN, Sort.VIOLATION: Log.ERROR}
-# What is found on the way back to health, after the window that the judge looks at.
+# Violations found during the recovery, after the window that the judge reads.
 _LATER: Final = {
     Breach.REFUSED,
     Breach.NOT_WELL,
@@ -41,7 +41,7 @@ _LATER: Final = {
 def traced(
     trials: Sequence[tuple[Kind, int]], folder: Path, simpler: Simplification = AS_DRAWN
 ) -> Iterator[Entry]:
-    """Run one trial, of a kind and a seed, in this process; its files are in `folder`.
+    """Run one trial of a kind and a seed in this process; write its files into `folder`.
 
     Raises:
         BagError, RobotError: the files cannot be written.
@@ -71,7 +71,7 @@ class TimeLine:
         self._began: int | None = None  # [ns since 1970] the fault
 
     def hear(self, topic: str, message: Any) -> None:
-        """Note another mode, and a fall."""
+        """Note a new mode, and a fall."""
         if topic != "/control_mode" or not message.controller_name:
             return
         fallen = FELL_TO_SAFETY.name in message.reason_codes
@@ -82,11 +82,11 @@ class TimeLine:
         if fell:
             self._say(Sort.FALL, message.status_message, codes=tuple(message.reason_codes))
         else:
-            known = message.mode in set(Mode)  # a forged statement may have any
+            known = message.mode in set(Mode)  # a forged statement may have any value
             self._say(Sort.MODE, Mode(message.mode).name if known else f"{message.mode}")
 
     def told(self, kind: Kind) -> Kind:
-        """Return the kind with lines about the beginning and the end of its fault."""
+        """Return the kind, which now notes the beginning and the end of its fault."""
 
         def drawn(dice: Random) -> Kind:
             assert kind.drawn is not None
@@ -101,7 +101,7 @@ class TimeLine:
         )
 
     def conclude(self, entry: Entry) -> None:
-        """Write what is known only after the trial."""
+        """Write the results of the trial."""
         result, verdict = entry.result, entry.result.verdict
         ended = round(result.end * NANO) - BOOT + EPOCH
         wrong = [(Sort.KNOWN, it) for it in result.known]
@@ -134,7 +134,7 @@ class TimeLine:
         return told
 
     def _date(self, violation: Violation, ended: int) -> int:
-        """Return when it was [ns since 1970]; else when the judge's window `ended`, or now."""
+        """Return the time of the violation [ns since 1970], or `ended`, or the present time."""
         if violation.at is not None:
             return EPOCH + round(violation.at * NANO)
         return self._files.now if violation.breach in _LATER else ended

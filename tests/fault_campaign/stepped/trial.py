@@ -1,4 +1,4 @@
-"""One trial on the stepped robot: the same trial, judge and kinds as in wall time."""
+"""One trial on the stepped robot, with the trial, judge and kinds of wall time."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from humanoid_stepped.scheduler import EndlessLoopError
 from humanoid_stepped.stepped_machine import BOOT, EPOCH
 
 LATEST: Final = 25.0  # [s] until a file covers the fault: the black box makes one in 10 s
-# [s] After a longer pause the black box knows that it was held up, and not the control loop.
+# [s] After a longer pause the black box reports itself as held up, not the control loop.
 _LEAP: Final = ABSENCE + 0.1
 
 
@@ -47,18 +47,18 @@ def run(robot: SimulatedRobot, kind: Kind, seed: int, simpler: Simplification = 
 
 
 def failed(kind: Kind, seed: int, text: str) -> Entry:
-    """Return a trial that could not be brought to its end."""
+    """Return the result of a trial that could not be brought to its end."""
     wrong = (Violation(Breach.NOT_WELL, text),)
     return Entry(Result.failed(kind, seed, wrong), (), 0.0)
 
 
 def _file_of(robot: SimulatedRobot, expected: Expected) -> Kept | None:
-    """Return what the black box keeps of the trial; None if it keeps no file that tells of it.
+    """Return the record of the trial in the black box; None: no file has it.
 
-    The black box waits until a file covers two seconds after a fault, and ten between two files.
-    Nothing else is judged any more: all but the black box stands still meanwhile.
+    The black box waits until a file covers two seconds after a fault, and ten seconds between two
+    files. All other processes stand still in this time: nothing else is judged.
     """
-    found: list[Kept | None] = []  # of each file: what it tells of the trial
+    found: list[Kept | None] = []  # record of the trial in each file
 
     def told() -> bool:
         for file in robot.stepped.black_box_files.kept[len(found) :]:
@@ -76,7 +76,7 @@ def _date(monotonic: int) -> float:
 
 
 def _flight(ticks: TickRecords, reasons: tuple[str, ...]) -> Flight:
-    """Return what the judge wants to know of a file."""
+    """Return the content of a file for the judge."""
     times = [_date(int(time)) for time in ticks.ticks["monotonic"]]
     numbers = ticks.ticks["tick"].tolist()
     pairs = zip(times, times[1:], numbers, numbers[1:], strict=False)

@@ -1,4 +1,4 @@
-"""Which trials count, and which are done again: with results, no robot."""
+"""Trials that count, and trials that are repeated: with results, without a robot."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def trial(it: Entry, *, lost: bool = False, starves: bool = False) -> Open:
 
 
 def outcome(it: Open) -> tuple[list[Entry], list[Any]]:
-    """What counts of it, and what is to be done again."""
+    """Return the entries that count and the trials to repeat."""
     waiting: deque[Due] = deque()
     return list(Campaign(lambda _text: None).counted_of(it, waiting)), list(waiting)
 

@@ -1,4 +1,4 @@
-"""Which fault is found in which file, when several wait."""
+"""Each waiting fault is found in its file."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def flight_of(fault: float) -> Flight:
 def wrong_with(
     flight: Flight, folder: Path, monkeypatch: pytest.MonkeyPatch, fault: float = FIRST
 ) -> list[str]:
-    """What a claim comes to where this is the only file."""
+    """Return the errors of a claim after the archive has read this file alone."""
     monkeypatch.setattr(archive, "_read", lambda _path: flight)
     (folder / "black_box_1").mkdir()
     (folder / "black_box_1" / "metadata.yaml").touch()

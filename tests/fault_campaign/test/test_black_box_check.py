@@ -1,4 +1,4 @@
-"""What a file of the black box must have kept of a fault."""
+"""The record of a fault that a file of the black box must have."""
 
 from __future__ import annotations
 

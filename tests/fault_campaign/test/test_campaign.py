@@ -1,4 +1,4 @@
-"""The campaign in wall time: a short form, of kinds that need the machine; and the long one."""
+"""The campaign in wall time: the short form with kinds that need the machine, and the long form."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def say(text: str) -> None:
 
 
 def failures(kinds: Sequence[Kind], count: int, seed: int) -> list[str]:
-    """Of a campaign; every trial is reported."""
+    """Return the results of a campaign; every trial is reported."""
     entries = []
     campaign = Campaign(say)
     try:
@@ -42,7 +42,7 @@ def failures(kinds: Sequence[Kind], count: int, seed: int) -> list[str]:
 
 
 def not_convicted(controls: Sequence[Control]) -> list[str]:
-    """The sabotaged stacks that the campaign takes for honest ones."""
+    """Return the controls whose defect the campaign did not find."""
     found = list(convictions(controls, say))
     for conviction in found:
         say(text_of(conviction))
@@ -60,6 +60,6 @@ def test_every_sabotaged_stack_is_convicted() -> None:
 
 @pytest.mark.soak
 def test_a_thousand_random_faults_violate_nothing() -> None:
-    seed = SystemRandom().randrange(1 << 31)  # a seed that was run before shows nothing new
+    seed = SystemRandom().randrange(1 << 31)  # a new seed each time: a used one gives no new result
     say(f"--seed {seed}")
     assert failures(list(KINDS.values()), 1000, seed) == []

@@ -1,4 +1,4 @@
-"""A clock that is set while a node waits: with the real middleware, in a process of its own."""
+"""A clock that is set while a node waits, with the real middleware in a separate process."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ assert posted == [True]
 
 
 def preloaded(program: str, step: int, folder: Path) -> None:
-    """Run a program of Python that is given the clock's file, and by what to set it [s]."""
+    """Run a Python program; its arguments are the file of the clock and the step [s]."""
     clock = FakeClock(folder)
     command = [sys.executable, "-c", program, clock.environment["FAKE_CLOCK"], str(step)]
     subprocess.run(command, env={**os.environ, **clock.environment}, check=True, timeout=60.0)

@@ -1,4 +1,4 @@
-"""Ticks missing in a file of the black box are found, and distinguished from a late loop."""
+"""Missing ticks in a file of the black box are found and distinguished from a late loop."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Spoil = Callable[[Records], None]
 
 
 def written(folder: Path, spoil: Spoil | None = None) -> Path:
-    """The black box's file of 4 s of ticks that end now, with a fall; `spoil` changes the ticks."""
+    """Write a file of the black box: 4 s of ticks up to now, with a fall; `spoil` changes them."""
     (folder / "memory").mkdir()
     file = create(FACTS, folder / "memory")
     _fill(file)
@@ -53,17 +53,17 @@ def _fill(file: RecordFile) -> None:
 
 
 def lose_one(ticks: Records) -> None:
-    """As a record that was not whole."""
+    """Remove ticks, as an incomplete record does."""
     ticks["end"][50] = 0
 
 
 def be_late(ticks: Records) -> None:
-    """The loop was held up, and goes on later."""
+    """Delay the ticks, as a hold-up of the loop does."""
     ticks["monotonic"][:50] -= 3 * PERIOD
 
 
 def be_a_little_late(ticks: Records) -> None:
-    """One tick, by nearly a period."""
+    """Delay one tick by nearly a period."""
     ticks["monotonic"][50] += round(0.99 * PERIOD)
 
 

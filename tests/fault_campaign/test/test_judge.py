@@ -1,4 +1,4 @@
-"""The judge convicts a sabotaged recording of each type, and no honest one."""
+"""The judge finds each type of violation in a changed recording, and none in a correct one."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ARRAYS = ("position", "velocity", "torque", "stiffness", "pull")
 
 @pytest.fixture
 def calm() -> Recording:
-    """Joints that hang stiffly for 0.6 s, and limp from then on; 1.2 s in all."""
+    """Return a recording of joints that hang: stiff for 0.6 s, then limp; 1.2 s in all."""
     time = np.arange(1, 1201) / 1000
     still = np.zeros((1200, len(NAMES)))
     stiffness = np.where(time[:, None] <= 0.6, 20.0, still)
@@ -77,7 +77,7 @@ def test_a_number_that_is_not_finite_is_no_data(
 
 
 def cut(recording: Recording, rows: slice | list[int]) -> Recording:
-    """Only these rows."""
+    """Return the recording with these rows only."""
     arrays = {name: getattr(recording, name)[rows] for name in ARRAYS}
     return replace(recording, time=recording.time[rows], **arrays)
 
@@ -217,7 +217,7 @@ def test_a_joint_that_leaves_its_course_has_jumped_unless_it_is_slowed_down(
 
 
 def test_a_slow_departure_is_no_jump(calm: Recording) -> None:
-    """0.04 rad within 40 ms, hence 0.02 within 20."""
+    """The joint leaves its course by 0.04 rad within 40 ms, hence by 0.02 rad within 20 ms."""
     calm.position[700:740, SHOULDER] = np.arange(40) / 1000
     calm.position[740:, SHOULDER] = 0.04
     assert judge(calm, WINDOW).jump == pytest.approx(0.02, abs=1e-3)

@@ -26,7 +26,7 @@ def test_every_kind_has_a_cause_of_its_fall(kind: Kind) -> None:
     falls = kind.outcome in (Outcome.SOFT, Outcome.EITHER) or (
         kind.outcome is Outcome.OFF and kind.filed is Filed.FALL
     )
-    # Which fault it is, is drawn.
+    # The seed draws the fault.
     assert not falls or kind.drawn is not None or all(kind.causes(kind.joints[0]))
 
 
@@ -36,7 +36,7 @@ DEMANDED = {
     "nothing": Outcome.STAYS,
     "off": Outcome.OFF,
 }
-# Kinds after which a fall must name a joint: the one that was struck.
+# Kinds whose fall must name the joint that was struck.
 NAME_THEIR_JOINT = {
     "ring: slave reset", "ring: a drive loses its turns", "ring: clock of a slave stops",
     "ring: firmware of a drive hangs",
@@ -53,7 +53,7 @@ NAME_THEIR_JOINT = {
 
 
 def test_the_demands_are_those_of_the_page() -> None:
-    """The page is written by hand: a bound that drifts in the catalogue is noticed."""
+    """The page is written by hand: a bound that changes in the catalogue must change there."""
     rows = {}
     for row in PAGE.read_text(encoding="utf-8").partition("## The kinds")[2].splitlines():
         cells = [cell.strip() for cell in row.split("|")[1:-1]]

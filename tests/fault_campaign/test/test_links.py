@@ -1,4 +1,4 @@
-"""Two links that touch are found in a recording, and nowhere else."""
+"""Contacts of two links are found in a recording, and no others."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ STEPS = 1000
 
 
 def _recording(touching: slice) -> Recording:
-    """Arms that hang, and an elbow that is bent into the body for some steps."""
+    """Return a recording of hanging arms with an elbow bent into the body for some steps."""
     time, still = np.arange(1, STEPS + 1) / 1000, np.zeros((STEPS, len(NAMES)))
     position = still.copy()
     position[touching, NAMES.index("left_shoulder_yaw")] = -1.2

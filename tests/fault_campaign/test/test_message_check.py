@@ -1,4 +1,4 @@
-"""What the robot says is held against what a kind demands: with words, no robot."""
+"""Messages of the robot are compared with the demands of a kind, without a robot."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def report(text: str = f"{JOINT} (id 22)", **other: int | str | list[str]) -> Sa
 
 @dataclass
 class Observed:
-    """An observer with these messages, and no further ones."""
+    """An observer with a fixed list of messages."""
 
     mode: Mode = Mode.DAMPING
     message: str = FALL
@@ -97,7 +97,7 @@ def test_a_mode_that_is_stated_before_the_reason_of_its_fall_is_a_violation() ->
     assert breaches(Observed(number=3, earlier=[standby])) == []
     early = [standby, ControlMode(mode=int(Mode.DAMPING), switch_number=3)]
     assert breaches(Observed(number=3, earlier=early)) == [Breach.WRONG_CAUSE]
-    # DAMPING that was in force, or may have been requested, has no reason.
+    # DAMPING has no reason if it was in force before, or may have been requested.
     assert breaches(Observed(number=3, earlier=early), before=Mode.DAMPING) == []
     requests = replace(SOFT, requests_modes=True)
     assert breaches(Observed(number=3, earlier=early), requests) == []
@@ -105,14 +105,14 @@ def test_a_mode_that_is_stated_before_the_reason_of_its_fall_is_a_violation() ->
 
 @pytest.mark.parametrize("kind", [SOFT, EITHER])
 def test_a_refusal_that_repeats_the_fall_states_it(kind: Kind) -> None:
-    """A second fault, a request, is refused: its answer replaces the statement of the fall."""
+    """The second fault is a request: its refusal replaces the statement of the fall."""
     assert breaches(Observed(codes=("START_LOCOMOTION_REFUSED", *FELL)), kind) == []
     other = Observed(message="Fell to safety", codes=("LOAD_REFUSED", "REQUIRES_ANOTHER_MODE"))
     assert breaches(other, SOFT)[0] == Breach.NO_FALL
 
 
 def test_no_word_of_the_robot_decides_only_codes_and_names_do() -> None:
-    """The texts are other ones; only the names of source and joint stay in them."""
+    """The texts differ; only the names of source and joint stay in them."""
     strange = Observed(message="PrimeSitoCAN x", safety=[report(f"y {JOINT} z")])
     assert breaches(strange) == []
     uncoded = Observed(safety=[report(reason_codes=["TEMPERATURE_LIMIT"])])

@@ -21,8 +21,8 @@ def observer(monkeypatch: pytest.MonkeyPatch) -> Iterator[Observer]:
 
 
 def _controllers(observer: Observer, anew: bool) -> list[str]:
-    """The source it reads if a process ended and another one began meanwhile."""
-    # Within a participant a sample waits to be taken as soon as it is published.
+    """Return the source of the report that the observer reads after a restart of a process."""
+    # Within a participant a published sample is available at once.
     speaker = observer.node.create_publisher(ControlMode, "/control_mode", 10)
     speaker.publish(ControlMode(mode=1, controller_name=BEFORE))
     if anew:

@@ -1,4 +1,4 @@
-"""Two faults at once: which may come together, and what is demanded of both."""
+"""Two faults at once: their possible combinations, and the demands of both."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ HOT, GONE = (_CODES.add(name, "meaning", "remedy") for name in ("HOT", "GONE"))
 
 
 class Log(list[tuple[str, str]]):
-    """What was done to which joint."""
+    """Records each action and its joint."""
 
     def kind(self, name: str, **other: Any) -> Kind:
         return Kind(

@@ -1,4 +1,4 @@
-"""What the stack says of disabled motors is read as it was meant."""
+"""The reports of the stack about disabled motors are parsed correctly."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Trials that begin with a robot that already stands in their mode."""
+"""Trials that begin with a robot in their mode."""
 
 from __future__ import annotations
 

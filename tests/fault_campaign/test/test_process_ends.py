@@ -1,4 +1,4 @@
-"""Every unrequested end of a process, and every traceback, is noticed."""
+"""Every unrequested end of a process and every traceback is reported."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SAY = "print('up', flush=True)"
 
 @pytest.fixture
 def program(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Program]:
-    """Runs the text it is given, and has begun."""
+    """Return a program that runs this text and has begun."""
     made = Program("any", [sys.executable, "-c", request.param], tmp_path, {})
     made.start()
     while "up" not in made.text() and made.runs:
@@ -131,7 +131,7 @@ def test_a_guard_that_ended_by_itself_is_reported_like_an_exception() -> None:
     assert exceptions(line) == ["the guard of slcan:/tmp/can ended with exit code -9"]
 
 
-# What of it is a violation.
+# Ends that are violations.
 
 DEATH = Death("control", "exit code -9")
 

@@ -1,4 +1,4 @@
-"""Which kinds of faults a robot has."""
+"""The kinds of faults of a robot."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The judge of SDO writes, at its bounds: frames and messages as the robot's bus carries them."""
+"""The judge of SDO writes at its bounds, with frames and messages as on the buses."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ TICK = 0.001  # [s]
 
 
 class Court:
-    """A robot of which nothing runs, and its judge."""
+    """A robot without running programs, and its judge."""
 
     def __init__(self, folder: Path) -> None:
         self.robot = SteppedRobot(1, folder)
@@ -39,7 +39,7 @@ class Court:
         drive = self.robot.virtual._drives[RING_JOINTS[SLAVE]]
         assert isinstance(drive, ErobDrive)
         self.drive = drive
-        self.state, self.status = AlState.OP, ENABLED  # of the slave, when it gets mail
+        self.state, self.status = AlState.OP, ENABLED  # of the slave when it receives mail
         self.state_mode(Mode.STANDBY)
 
     def pass_time(self, seconds: float) -> None:

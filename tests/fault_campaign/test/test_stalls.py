@@ -1,4 +1,4 @@
-"""Which gaps in a watcher's time excuse a robot that fell."""
+"""Gaps in the time of a watcher that excuse a fall of the robot."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from humanoid_control_common.machine.realtime import LOOP_PRIORITY
         ([Gap(1.0, 0.004), Gap(1.1, 0.005)], 0.0),  # a frame between them was in time
         ([Gap(1.0, 0.06), Gap(5.0, 0.004)], 0.06),
         ([Gap(1.0, 0.06, 0.4)], 0.06),
-        ([Gap(1.0, 0.06, 0.6)], 0.0),  # of our own making
+        ([Gap(1.0, 0.06, 0.6)], 0.0),  # the campaign itself is the reason
         ([Gap(1.0, 0.004, 0.6), Gap(1.02, 0.005)], 0.0),
     ],
 )

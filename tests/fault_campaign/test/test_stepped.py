@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 SEED = 1
-SHORT = {"prime": 150, "lite": 50}  # trials of the short form; on Prime all kinds
+SHORT = {"prime": 150, "lite": 50}  # trials of the short form; all kinds on Prime
 MANY = 3000
 
 
@@ -31,7 +31,7 @@ def violated(entries: list[Entry]) -> list[str]:
 
 def test_every_kind_that_needs_no_kernel_is_on_the_stepped_robot() -> None:
     without = {name for name, kind in KINDS.items() if kind.kernel}
-    # gRPC has threads and sockets of its own.
+    # gRPC has its own threads and sockets.
     without_sockets = {name for name in without if not name.startswith("joint stream: ")}
     assert set(STEPPED) >= {it for it in set(KINDS) - without if not it.startswith("two faults")}
     assert len(without_sockets) <= 12
@@ -65,7 +65,7 @@ def test_thousands_of_random_faults_violate_nothing(robot: str) -> None:
 
 
 def test_a_violation_is_shown_with_fewer_faults_and_less_load() -> None:
-    """The sabotaged stack is stiff after any fall: one fault in the simplest mode shows it."""
+    """The changed stack is stiff after any fall: one fault in the simplest mode shows that."""
     kind = STEPPED["two faults: operator and any"]
     sabotage = Sabotage(MAIN, "never_soft")
     (found,) = [

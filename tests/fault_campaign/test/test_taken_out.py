@@ -1,4 +1,4 @@
-"""Every defect that was mended is found again by the stepped robot when its mend is taken out."""
+"""The stepped robot finds every former defect again when its mend is reverted."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PATIENCE = 300  # [s] of processor time for a bring-up and MOST trials
 
 
 class Found(NamedTuple):
-    """The trial that found a defect."""
+    """The trial that finds a defect."""
 
     mend: str
     kind: str
@@ -37,7 +37,7 @@ class Found(NamedTuple):
 
     @property
     def fault(self) -> Kind:
-        """The kind on this robot."""
+        """Return the kind on this robot."""
         return kinds_of(RobotJoints.of_robot(self.robot), stepped=True)[self.kind]
 
 
@@ -161,9 +161,9 @@ each = pytest.mark.parametrize(
 
 
 def trials_until_found(folder: Path, found: Found) -> int:
-    """Return how many trials find the defect, from its seed on; one more than MOST if none does.
+    """Return the number of trials until the defect is found; MOST + 1 if none finds it.
 
-    A change of the stack shifts what happens in the trial of a seed: the next ones are tried, too.
+    A change of the stack changes the trial of a seed, so the next seeds are tried, too.
     """
     kind = found.fault
     robot = SimulatedRobot(folder, Sabotage(MAIN, found.mend), kind.robot)
@@ -178,7 +178,7 @@ def trials_until_found(folder: Path, found: Found) -> int:
 def serve_trials(
     robot: str, folder: Path, asked: Iterator[int], connection: Connection[Any, Any]
 ) -> None:
-    """Bring a robot without a defect up, and send the violations of trials of FOUND, by index."""
+    """Bring up a robot without a defect, and send the violations of trials of FOUND by index."""
     with Copies(
         SimulatedRobot(folder, joints=RobotJoints.of_robot(robot)),
         [(it.fault, it.seed) for it in FOUND],
@@ -189,7 +189,7 @@ def serve_trials(
 
 @pytest.fixture(scope="module")
 def violations(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Found], list[str]]]:
-    """What the trial of a seed finds on one robot of each kind, which all tests share."""
+    """Finds the violations of trials on one robot of each kind, which all tests share."""
     robots: dict[str, LastingCopy] = {}
 
     def found_by(found: Found) -> list[str]:
@@ -208,7 +208,7 @@ def violations(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[F
 
 @each
 def test_without_its_mend_a_defect_is_found(tmp_path: Path, found: Found) -> None:
-    # In a copy of this process: the defect stays there.
+    # The trial runs in a copy of this process, so the defect stays there.
     assert in_copy(partial(trials_until_found, tmp_path, found), PATIENCE) <= MOST
 
 

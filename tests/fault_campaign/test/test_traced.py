@@ -33,7 +33,7 @@ sys.exit(main(sys.argv[1:]))
 
 
 def run(folder: Path, *words: str, program: tuple[str, ...] = ("-m", "fault_campaign")) -> Any:
-    """Run the campaign in a process of its own; return the results of its trials."""
+    """Run the campaign in a separate process; return the results of its trials."""
     file = folder / "results.json"
     command = [sys.executable, *program, *words, "--json", str(file)]
     done = subprocess.run(command, cwd=TESTS, capture_output=True, text=True, check=False)
@@ -110,7 +110,7 @@ def test_a_violation_is_in_the_time_line_at_its_time(tmp_path: Path) -> None:
     wrong = entry["result"]["violations"]
     assert [it.text for it in found] == [f"{it['breach']}: {it['text']}" for it in wrong]
     (late,) = [it for it in found if it.text.startswith("never soft")]
-    assert late.time - fault.time == pytest.approx(0.5, abs=2e-3)  # [s] within which it must be
+    assert late.time - fault.time == pytest.approx(0.5, abs=2e-3)  # [s] until it must be soft
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""One trial with a robot that does what a test says: nothing of it is lost on the way."""
+"""One trial with a robot that follows a script: its result has all findings."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ FALL = "Fell to safety: any; call clear_fault"
 
 @dataclass
 class FakeObserver:
-    """What the robot says."""
+    """The messages of the robot."""
 
     mode: Mode = Mode.DAMPING
     message: str = ""
@@ -64,23 +64,23 @@ class FakeObserver:
         return True
 
     def request(self, mode: int) -> None:
-        """It refuses everything."""
+        """Refuse each request."""
 
     def forget(self) -> None:
-        """It has nothing to forget."""
+        """Do nothing: there are no messages."""
 
 
 @dataclass
 class FakeRobot:
-    """Ten rows of the truth for each 10 ms it is waited for, and what else a test wants."""
+    """A robot with ten rows of truth for each 10 ms of a wait, and with settings of a test."""
 
     observer: FakeObserver = field(default_factory=FakeObserver)
     now: float = 0.0  # [s]
     spoil: Callable[[Recording], None] = lambda _recording: None
-    looks: list[Ends] = field(default_factory=list)  # at processes; before the fault, after it
+    looks: list[Ends] = field(default_factory=list)  # before the fault, after it
     refused: list[list[Refusal]] = field(default_factory=list)  # the same
-    gaps: list[float] = field(default_factory=list)  # [s] hold-ups of each look
-    unwell: int = 0  # after so many looks at its health it is well again
+    gaps: list[float] = field(default_factory=list)  # [s] hold-up found by each check
+    unwell: int = 0  # checks of its health until it is healthy again
     restarts: int = 0
     healthy_calls: int = 0
     mended: int = 0
@@ -135,7 +135,7 @@ class FakeRobot:
         self.now = max(self.now, when)
 
     def unload(self) -> None:
-        """No hands."""
+        """Do nothing: this robot has no hands."""
 
 
 def falls(scene: Scene) -> None:
@@ -175,7 +175,7 @@ def stay_stiff(recording: Recording) -> None:
 
 
 def stiff_for(seconds: float) -> Callable[[Recording], None]:
-    """From the beginning of the recording on, of which the fault comes 0.05 to 0.5 s later."""
+    """Make a joint stiff from the begin of the recording on; the fault comes up to 0.5 s later."""
 
     def spoil(recording: Recording) -> None:
         recording.stiffness[: round(seconds * 1000), 0] = 10.0
@@ -219,10 +219,10 @@ def test_softness_is_demanded_after_a_fall_or_without_torque(kind: Kind) -> None
 
 @dataclass
 class FallsLate(FakeObserver):
-    """States the fall one second after the fault."""
+    """State the fall one second after the fault."""
 
     robot: Any = None
-    begin: float = 0.0  # [s] of the fault
+    begin: float = 0.0  # [s] robot time of the fault
 
     def within(self, _seconds: float, condition: Callable[[], object]) -> bool:
         self.robot.now = max(self.robot.now, self.begin + 1.0)
@@ -234,7 +234,7 @@ class FallsLate(FakeObserver):
 def test_where_a_fall_is_left_to_chance_the_time_counts_from_the_fall(
     seconds: float, found: list[Breach]
 ) -> None:
-    """In all it is stiff for `seconds`, and may be for 0.5 s after the fall."""
+    """The robot is stiff for `seconds`; 0.5 s after the fall are allowed."""
     observer = FallsLate()
     robot = FakeRobot(observer, spoil=stiff_for(seconds))
     observer.robot = robot
@@ -247,7 +247,7 @@ def test_where_a_fall_is_left_to_chance_the_time_counts_from_the_fall(
 
 
 class FallsAtTheEnd(FakeObserver):
-    """States a fall when the fault has lasted its time."""
+    """State a fall at the end of the fault."""
 
     def fresh(self, _seconds: float, _count: int = 3) -> bool:
         self.message = FALL
@@ -323,7 +323,7 @@ def test_the_black_box_must_have_kept_all_but_an_ordered_end(
 def test_a_hold_up_of_the_virtual_robot_counts_only_while_the_fault_may_have_been_its_victim() -> (
     None
 ):
-    """Looks: before it goes to its mode, when that is reached, at the end."""
+    """Hold-ups are read before the mode, when it is reached, and at the end."""
     assert run(FakeRobot(gaps=[0.3, 0.2, 0.0])).held_up == 0.0
     assert run(FakeRobot(gaps=[0.0, 0.0, 0.1, 0.4])).held_up == 0.1
 
@@ -334,7 +334,7 @@ def test_the_window_lies_within_the_trial() -> None:
     assert before <= result.begin <= result.end <= time.monotonic()
 
 
-# The way back.
+# The recovery.
 
 
 def test_a_robot_that_is_not_well_after_the_documented_way_back_is_convicted() -> None:
@@ -354,7 +354,7 @@ def test_a_process_that_died_before_or_during_the_trial_is_convicted() -> None:
     dies = replace(KIND, dies=("control",))
     assert breaches(FakeRobot(looks=[Ends(), dead]), dies) == []
     assert breaches(FakeRobot(looks=[dead, dead]), dies) == [Breach.DIED]
-    assert breaches(FakeRobot(looks=[Ends(), Ends(), dead]), dies) == []  # while it is mended
+    assert breaches(FakeRobot(looks=[Ends(), Ends(), dead]), dies) == []  # during the mending
 
 
 def test_what_a_fault_ended_is_seen_before_a_restart_replaces_it() -> None:
@@ -376,7 +376,7 @@ def test_a_wrong_refusal_of_clear_fault_is_convicted() -> None:
     late = [Refusal(time.monotonic() + 60.0, RESET, SENT)]
     assert breaches(FakeRobot(refused=[[], late])) == [Breach.REFUSED]
     early = [Refusal(time.monotonic() - 60.0, RESET, SENT)]
-    assert breaches(FakeRobot(refused=[early])) == [Breach.REFUSED]  # nothing was wrong yet
+    assert breaches(FakeRobot(refused=[early])) == [Breach.REFUSED]  # no violation yet
     result = run(FakeRobot(refused=[[], early * 3]))
     assert (result.violations, result.refusals) == ((), 3)
 
@@ -418,9 +418,9 @@ def test_a_robot_that_stands_in_the_mode_takes_its_payload_little_by_little() ->
     observer = FakeObserver(mode=Mode.STANDBY)
     robot = FakeRobot(observer, stands=Start.STANDBY_FINISHED)
     run(robot, kind, seed)
-    loads = robot.loads[:-2]  # of both hands; the last ones take them away
+    loads = robot.loads[:-2]  # of both hands; the last two remove the payload
     assert robot.loads[-2:] == [(robot.loads[-1][0], 0.0)] * 2
     assert loads[-1][1] == Draw.of(kind, seed).scenario.payload
     assert all(0.0 <= more - less < 0.1 for (_, less), (_, more) in pairwise(loads))
     assert 0.1 < loads[-1][0] - loads[0][0] < 0.3
-    assert robot.healthy_calls == 1  # after the fault only: it is not led to DAMPING before
+    assert robot.healthy_calls == 1  # only after the fault: the robot is not led to DAMPING before

@@ -1,1 +1,1 @@
-"""Faults that meet one another, or meet what is under way."""
+"""Two faults at once, and faults during a procedure such as a switch, an exit or a bring-up."""

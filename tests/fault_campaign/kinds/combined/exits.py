@@ -1,6 +1,7 @@
 """Ordered exits of the CAN motors during which their bus fails, on the stepped robot.
 
-The exit must not call a motor disabled that is not, and its guard disables what can be reached.
+The exit must not report a motor as disabled that is enabled. The guard must disable the motors that
+frames can reach.
 """
 
 from __future__ import annotations
@@ -30,31 +31,32 @@ from fault_campaign.stepped.robot import SimulatedRobot
 from humanoid_twin.can.control import CanMethods
 
 _LOOK: Final = 0.001  # [s]
-_BEFORE, _AFTER = 0.4, 1.0  # [s] a fault may come so long before and after the order to end
-HELD: Final = (0.02, 0.5)  # [s] that an adapter is held up
-_UNPLUGS: Final = (-0.1, 0.4)  # [s] after the order to end: the exit finds it so, or meets it
+_BEFORE, _AFTER = 0.4, 1.0  # [s] limits of the time of a fault before and after the order to end
+HELD: Final = (0.02, 0.5)  # [s] for which an adapter is held up
+_UNPLUGS: Final = (-0.1, 0.4)  # [s] after the order to end: before or during the exit
 _UNPLUGGED: Final = (0.1, 2.0)  # [s] until the adapter is plugged in again
-_NOTICED: Final = 1.2  # [s] until the control process knows that its guard has ended
-_GUARD: Final = 4.0  # [s] a guard may take: it tries for 3 s
-# [s] before the order to the motors. What breaks then can't be told from obedience, by docs/can.md.
+_NOTICED: Final = 1.2  # [s] until the control process has detected the end of its guard
+_GUARD: Final = 4.0  # [s] limit of the time of a guard: it tries for 3 s
+# [s] before the order to the motors. docs/can.md: the stack cannot distinguish a break in this time
+# from obedience.
 _UNTOLD: Final = 0.06
 _FALLS: Final = "an arm without torque falls until it hangs"
-Event = tuple[float, Callable[[], object]]  # time [s], and what happens
+Event = tuple[float, Callable[[], object]]  # time [s], and the action at it
 
 
 def simulated(scene: Scene) -> SimulatedRobot:
-    """Return the robot: kinds of the stepped robot need its log, guards, adapters or threads."""
+    """Return the stepped robot: its kinds need its log, guards, adapters or threads."""
     assert isinstance(scene.robot, SimulatedRobot)
     return scene.robot
 
 
 def is_enabled(scene: Scene, joint: str) -> bool:
-    """Return whether the motor of a joint on the bus that is struck has torque, in truth."""
+    """Return True if the motor of a joint on the bus that is struck has torque, by the truth."""
     return joint in enabled(scene)
 
 
 def enabled(scene: Scene) -> list[str]:
-    """Return the joints on the bus that is struck whose motors have torque, in truth."""
+    """Return the joints on the bus that is struck whose motors have torque, by the truth."""
     motors, joints = scene.can.can_drives(), scene.robot.joints
     return [
         it for it in joints.on_bus(scene.bus) if motors[joints.motor(it)]["firmware"]["enabled"]
@@ -62,17 +64,17 @@ def enabled(scene: Scene) -> list[str]:
 
 
 class _Exit:
-    """One ordered exit, as it goes on, with the truth of the motors on the bus that is struck."""
+    """One ordered exit, and the truth of the motors on the bus that is struck."""
 
     def __init__(self, scene: Scene) -> None:
         self._scene, self._robot = scene, simulated(scene)
         self._joints = scene.robot.joints.on_bus(scene.bus)
         self.lines: list[str] = []
-        self.obeyed_at: float | None = None  # [s] of the robot: when a motor was disabled first
-        self._due: list[Event] = []  # what is still to happen
+        self.obeyed_at: float | None = None  # [s] robot time at which the first motor was disabled
+        self._due: list[Event] = []  # actions still to come
 
     def run(self, events: Sequence[Event]) -> None:
-        """Order the end, and let `events` happen; their times count from the order."""
+        """Order the end, and run the actions of `events`; their times count from the order."""
         robot, log = self._robot, self._robot.stepped.log
         log.append(self._note)
         try:
@@ -86,17 +88,17 @@ class _Exit:
         self._due = due
 
     def untold(self, broken: float) -> bool:
-        """Return whether a cable that broke at a time [s] can't be told from obedience."""
+        """Return True if the stack cannot distinguish a break at this time [s] from obedience."""
         return self.obeyed_at is None or self.obeyed_at - _UNTOLD < broken
 
     def check(self, untold: Sequence[str] = ()) -> None:
-        """Raise RefutedError if the exit calls motors disabled that are not, but for `untold`."""
+        """Raise RefutedError if the exit reports enabled motors, but for `untold`, as disabled."""
         claimed = [it for it in confirmed_at_exit(self._joints, self.lines) if it not in untold]
         if false := false_claims(claimed, partial(is_enabled, self._scene)):
             raise RefutedError(f"the exit calls {false} disabled: {self.lines[-3:]}")
 
     def guarded(self, reachable: Sequence[str]) -> None:
-        """Let the guard end. Raises RefutedError if it leaves motors enabled that it can reach."""
+        """Wait for the end of the guard. Raises RefutedError if motors it can reach are enabled."""
         robot, scene = self._robot, self._scene
         for at, act in self._due:
             robot.pass_until(at)
@@ -157,7 +159,7 @@ def _held_up(scene: Scene) -> None:
 
 
 def _unplugged(scene: Scene) -> None:
-    """The adapter is back while the guard still tries."""
+    """Plug the adapter in again while the guard still tries."""
     ending, moment = _Exit(scene), scene.dice.uniform(*_UNPLUGS)
     back = moment + scene.dice.uniform(*_UNPLUGGED)
     ending.run([(moment, scene.can.can_unplug), (back, scene.can.can_plug_in)])
@@ -167,7 +169,7 @@ def _unplugged(scene: Scene) -> None:
 
 
 def _unplugged_without_guard(scene: Scene) -> None:
-    """The guard has ended, so the exit starts another one if it fails."""
+    """End the guard first: the exit starts another one if it fails."""
     robot = simulated(scene)
     robot.signal_guard(scene.bus, signal.SIGKILL)
     robot.pass_until(robot.twin.time() + _NOTICED)

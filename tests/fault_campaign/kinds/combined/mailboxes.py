@@ -23,24 +23,24 @@ from humanoid_devices_erob.ros import READ_SERVICE
 from humanoid_twin.robot.control import RobotControl
 
 _NEVER: Final = float("inf")  # [s]
-# [s] With a second between two readings of the registers, and what it takes to try again, less than
-# the 2 s for which they are believed without a reading.
+# [s] With a second between two readings of the registers, and the time of the repetition, this is
+# less than the 2 s for which a reading is valid.
 _SHORT: Final = (0.1, 0.6)
 _LONG: Final = (0.6, 4.0)
-_FOR_GOOD: Final = 0.3  # share of the mailboxes that hang for good
-_AROUND: Final = 0.3  # [s] a mailbox hangs so long before and after a switch
+_FOR_GOOD: Final = 0.3  # share of the mailboxes that hang until the end
+_AROUND: Final = 0.3  # [s] limit of the time from a switch to a hanging mailbox, before and after
 _CONFIRMED: Final = 1.5  # [s] until the gains of a mode are confirmed
-_AFTERWARDS: Final = 1.2  # [s] in which all registers are read again
-_SLOW: Final = (0.01, 0.02)  # [s] delay of a mailbox that slows down a batch
+_AFTERWARDS: Final = 1.2  # [s] within which all registers are read again
+_SLOW: Final = (0.01, 0.02)  # [s] delay of a slow mailbox
 _REGISTERS: Final = ((0x2383, 0), (0x2382, 1), (0x2381, 1), (0x2381, 2), (0x2382, 3))
-_BEGUN: Final = 0.3  # [s] from the confirmation until targets lead
+_BEGUN: Final = 0.3  # [s] from the confirmation until targets lead the joints
 _LOOK: Final = 0.02  # [s]
-_APART: Final = 100  # [counts]: a target that follows is one exchange behind
-_REPEATED: Final = 2  # times that the guest reads the slow drive in one batch
+_APART: Final = 100  # [counts]: a following target is one exchange behind its joint
+_REPEATED: Final = 2  # readings of the slow drive in one batch of the other program
 
 
 def _hang(scene: Scene, seconds: float) -> None:
-    """Let the mailbox of the drive hang, for a time that may be without end, and answer then."""
+    """Let the mailbox of the drive hang for a time [s], or until the end if that is `_NEVER`."""
     robot = scene.robot
     robot.twin.mailbox_delay(_NEVER, scene.slave)
     if seconds < _NEVER:
@@ -55,7 +55,8 @@ def _demand_confirmed(scene: Scene) -> None:
 
 
 def _hangs_shortly(scene: Scene) -> None:
-    """Raises RefutedError if the gains of the mode in force do not stay confirmed."""
+    """Let a mailbox hang shortly.
+    | Raises RefutedError if the gains of the mode in force do not stay confirmed."""
     robot, observer = scene.robot, scene.robot.observer
     _demand_confirmed(scene)
     number, seconds = observer.now.switch_number, scene.dice.uniform(*_SHORT)
@@ -80,7 +81,7 @@ def _hangs_long(scene: Scene) -> None:
 
 
 def _hangs_around_a_switch(scene: Scene) -> None:
-    """The operator requests a stiff mode in DAMPING, and DAMPING in a stiff mode."""
+    """Let a mailbox hang around a switch: to STANDBY from DAMPING, or to DAMPING."""
     robot, observer = scene.robot, scene.robot.observer
     wanted = Mode.STANDBY if observer.now.mode == Mode.DAMPING else Mode.DAMPING
     after = scene.dice.uniform(-_AROUND, _AROUND)
@@ -96,7 +97,7 @@ def _hangs_around_a_switch(scene: Scene) -> None:
 
 
 def _slow_guest(scene: Scene) -> None:
-    """A batch of readings takes long while a mode's gains are written.
+    """Read a slow drive in a long batch while the gains of a mode are written.
 
     Raises RefutedError if that mode is not confirmed, or if the targets follow the joints in it.
     """
@@ -129,7 +130,7 @@ def _slow_guest(scene: Scene) -> None:
 
 
 def _pulled(scene: Scene, number: int) -> bool:
-    """Return whether a stiff drive has a target that is not where its joint is."""
+    """Return True if a stiff drive has a target apart from the position of its joint."""
     drive = scene.robot.twin.drives()[number]
     return drive["pos_reg"] > 0 and abs(drive["target"] - drive["position"]) > _APART
 

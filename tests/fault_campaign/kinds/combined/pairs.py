@@ -1,4 +1,4 @@
-"""Two faults at once, chosen by the trial's seed. The weaker demand of both holds."""
+"""Two faults at once, chosen by the seed of the trial. The weaker of both demands applies."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from fault_campaign.judging.cause import Cause
 from fault_campaign.kinds.kind import Kind, Outcome, Recovery, Scene, nothing, widest
 
 _APART: Final = 0.2  # [s] at most, from the first to the second
-# Two of these would undo each other: they change the same stream, or give the same order.
+# Two of these would cancel each other: they change the same stream, or give the same order.
 _ONE_OF: Final = ("command", "controller", "ROS callbacks")
 
 
 def group(kind: Kind) -> str:
-    """Return the part of the robot it strikes."""
+    """Return the part of the robot that a kind strikes."""
     return kind.name.partition(":")[0]
 
 
 def compatible(first: Kind, second: Kind) -> bool:
-    """Return True if both can be present at once, and a demand remains."""
+    """Return True if both kinds can occur at once and leave a demand."""
     return (
         first is not second
         and not any(it.alone or it.starves or it.outcome is Outcome.OFF for it in (first, second))
@@ -32,7 +32,7 @@ def compatible(first: Kind, second: Kind) -> bool:
 
 
 def pairs(kinds: Sequence[Kind]) -> list[Kind]:
-    """For each group of `kinds` one that draws a fault of it, and one of all."""
+    """Return a kind for each group of `kinds` that draws a fault of it, and one for all."""
     groups = sorted({group(it) for it in kinds if any(compatible(it, other) for other in kinds)})
     return [
         Kind(
@@ -55,7 +55,7 @@ def _drawn(firsts: Sequence[Kind], kinds: Sequence[Kind], dice: Random) -> Kind:
 
 
 def paired(first: Kind, second: Kind, joints: tuple[str, str], apart: float) -> Kind:
-    """Both, the second `apart` [s] after the first; each strikes its own of `joints`."""
+    """Return the kind of both: the second comes `apart` [s] later; each strikes one of `joints`."""
     both = (first, second)
 
     def scenes(scene: Scene) -> tuple[Scene, Scene]:
@@ -110,7 +110,7 @@ def paired(first: Kind, second: Kind, joints: tuple[str, str], apart: float) -> 
 
 
 def _weaker(*outcomes: Outcome) -> Outcome:
-    """Return the required outcome of both: a fall, if one of them requires it."""
+    """Return the required outcome of both: a fall if one of them requires it."""
     for outcome in (Outcome.SOFT, Outcome.EITHER):
         if outcome in outcomes:
             return outcome

@@ -1,8 +1,8 @@
-"""Faults that strike while something else is under way, on the stepped robot.
+"""Faults during another procedure, such as a switch or a bring-up, on the stepped robot.
 
-There a seed decides how it meets what is under way.
+The seed decides the time of the fault in that procedure.
 
-Each brings one old defect to light, see `fault_campaign.stepped.taken_out`.
+Each kind shows one former defect, see `fault_campaign.stepped.taken_out`.
 """
 
 from __future__ import annotations
@@ -44,27 +44,27 @@ from humanoid_devices_erob.ros import WRITE_SERVICE
 
 _TOLD: Final = 1.5  # [s] until a mode that was requested is stated
 _ANSWERED: Final = 2.0  # [s] until clear_fault has its answer
-_OPENS: Final = 0.03  # [s] after the answer at most, a CAN bus is opened
-_ENABLES: Final = 1.0  # [s] a motor may take to enable, by the documents
-_OBEYED: Final = 0.6  # [s] after SIGTERM no component enables anything
+_OPENS: Final = 0.03  # [s] after the answer within which a CAN bus is opened
+_ENABLES: Final = 1.0  # [s] longest time of a motor to enable, by the documents
+_OBEYED: Final = 0.6  # [s] after SIGTERM from which no component enables a motor
 _WRITES: Final = 0.06  # [s] from a request until the gains of the mode are written
-_USUAL, _SLOW = 0.002, (0.12, 0.4)  # [s] delay of a mailbox; the slow one exceeds the patience
+_USUAL, _SLOW = 0.002, (0.12, 0.4)  # [s] delay of a mailbox; a slow one exceeds the timeout
 _STANDS_STILL: Final = (0.3, 0.6)  # [s] longer than guard_timeout
 _LOSSY: Final = (0.3, 0.8)  # share of the frames
 _INTEGRAL: Final = 0x2381, 2  # 0 in every mode
 _GUEST_WRITES, _GUEST_PERIOD = 0.3, 0.02  # [s]
 _PUBLISHER: Final = "publisher"  # the thread of the control process
-_NOT_ACTIVE: Final = "not active"  # what the campaign's DAMPING says when it is misused
+_NOT_ACTIVE: Final = "not active"  # error of the campaign's DAMPING: wrong order of calls
 _FALLS: Final = "without DAMPING an arm that still sinks falls"
 
 
 def _later(scene: Scene, most: float) -> None:
-    """Let a random time pass, at most so long [s]."""
+    """Let a random time of at most `most` [s] pass."""
     scene.robot.machine.sleep(scene.dice.uniform(0.0, most))
 
 
 def _bus_opens(scene: Scene) -> None:
-    """Drive the CAN bus off, have clear_fault open it again, and wait for some moment of that."""
+    """Put the CAN bus off, open it again by clear_fault, and wait for a random part of that."""
     robot = scene.robot
     scene.can.can_bus_off()
     robot.pass_until(robot.twin.time() + SILENCE)
@@ -73,7 +73,7 @@ def _bus_opens(scene: Scene) -> None:
 
 
 def _guard_finds_it_occupied(scene: Scene) -> None:
-    """Control stands still while another program occupies the adapter; then resets are tried.
+    """Stop the control process while another program occupies the adapter, then try resets.
 
     The guard cannot disable its motors, and no reset can open the bus.
     """
@@ -88,7 +88,7 @@ def _guard_finds_it_occupied(scene: Scene) -> None:
         return any(code.name in it.reason_codes for it in observer.safety)
 
     def failed() -> bool:
-        observer.try_to_clear(_ANSWERED)  # without effect before the robot has fallen
+        observer.try_to_clear(_ANSWERED)  # has no effect before the fall
         return reported(MOTORS_NOT_ENABLED)
 
     if not observer.within(_TOLD, lambda: reported(GUARD_NOT_DONE)):
@@ -102,7 +102,8 @@ def _occupied(scene: Scene, value: bool) -> None:
 
 
 def _terminated(scene: Scene) -> None:
-    """Raises RefutedError if a motor is enabled after SIGTERM."""
+    """End the control process while a bus opens.
+    | Raises RefutedError if a motor is enabled after SIGTERM."""
     robot = scene.robot
     for motor in scene.can.can_drives():
         scene.can.can_delay_enable(motor, _ENABLES)
@@ -121,7 +122,7 @@ def _terminated(scene: Scene) -> None:
 
 
 def enables_at_once(scene: Scene) -> None:
-    """Let the motors on the bus that is struck enable without delay again."""
+    """Remove the delay with which the motors on the bus that is struck enable."""
     for motor in scene.can.can_drives():
         scene.can.can_delay_enable(motor, 0.0)
 
@@ -131,7 +132,7 @@ def _enabled(motor: Any) -> bool:
 
 
 def _killed_while_it_writes(scene: Scene) -> None:
-    """A mailbox becomes slow while gains are written, and the impedance manager dies."""
+    """Slow a mailbox down while gains are written, and kill the impedance manager."""
     robot, observer = scene.robot, scene.robot.observer
     observer.request(Mode.STANDBY)
     _later(scene, _WRITES)
@@ -141,7 +142,7 @@ def _killed_while_it_writes(scene: Scene) -> None:
 
 
 def _lossy_while_it_writes(scene: Scene) -> None:
-    """Frames get lost while stiff gains are written; the operator takes the request back."""
+    """Lose frames while stiff gains are written, and request DAMPING again."""
     robot = scene.robot
     robot.observer.request(Mode.STANDBY)
     robot.twin.drop(scene.dice.uniform(*_LOSSY))
@@ -150,7 +151,7 @@ def _lossy_while_it_writes(scene: Scene) -> None:
 
 
 def _write_unseen(scene: Scene) -> None:
-    """No joint states are published; a program writes, with no limit to its permission."""
+    """Stop the joint states while a program writes with a permission that has no end."""
     robot, observer = simulated(scene), scene.robot.observer
     robot.hold_thread(MAIN, _PUBLISHER, _GUEST_WRITES)
     client = observer.node.create_client(WriteSdoBatch, f"/{WRITE_SERVICE}")
@@ -176,7 +177,7 @@ def _quick_again(scene: Scene) -> None:
 
 
 def _standby_at_once(scene: Scene) -> None:
-    """The next mode is requested when a mode is stated. Raises RefutedError if it is refused."""
+    """Request the next mode when a mode is stated. Raises RefutedError if it is refused."""
     observer = scene.robot.observer
     observer.request(Mode.DAMPING)
     damped = observer.within(_TOLD, lambda: observer.now.mode == Mode.DAMPING)
@@ -186,7 +187,8 @@ def _standby_at_once(scene: Scene) -> None:
 
 
 def _damping_raises(scene: Scene) -> None:
-    """Raises RefutedError unless the fallback of DAMPING is in charge then."""
+    """Let DAMPING raise.
+    | Raises RefutedError unless the fallback of DAMPING is in force then."""
     observer = scene.robot.observer
     observer.damping_orders.publish(String(data="raise"))
     if not observer.within(_TOLD, lambda: FELL_TO_SAFETY.name in observer.now.reason_codes):

@@ -1,4 +1,4 @@
-"""CAN motors that are enabled, or enabled again, while their bus fails, on the stepped robot."""
+"""Faults of a CAN bus while its motors are enabled, or enabled again, on the stepped robot."""
 
 from __future__ import annotations
 
@@ -49,18 +49,18 @@ from humanoid_devices_can.reason_codes import (
 from humanoid_twin.can.control import CanMethods
 
 _ANSWERED: Final = 2.0  # [s] until clear_fault has its answer
-_ENABLES: Final = 1.0  # [s] a motor may take to enable, by the documents
-_NEVER_ENABLES: Final = 10.0  # [s] longer than a bring-up waits
-_ENABLED: Final = 6.0  # [s] until motors are enabled again, or that is given up
+_ENABLES: Final = 1.0  # [s] longest time of a motor to enable, by the documents
+_NEVER_ENABLES: Final = 10.0  # [s] longer than the timeout of a bring-up
+_ENABLED: Final = 6.0  # [s] until motors are enabled again, or are reported as not enabled
 _STIFF: Final = 3.0  # [s] until a stiff mode is in force
 _STANDS_STILL: Final = (0.3, 0.6)  # [s] longer than guard_timeout
 _CUT_BEFORE: Final = (-0.3, 0.9)  # [s] before the standstill
-# [s] before a standstill. A motor that falls silent later is one that the guard has disabled, by
+# [s] before a standstill. A motor that becomes silent later counts as disabled by the guard, by
 # docs/can.md: 0.2 s until it counts as silent, a feedback interval and a tick.
 _UNTOLD: Final = 0.24
-_TOLD: Final = 1.5  # [s] until the report of what the guard has done
+_TOLD: Final = 1.5  # [s] until the report about the action of the guard
 _MET: Final = "a pushed joint that turns limply is met by the factory gains of its drive"
-_BRING_UP: Final = 2.5  # [s] of the motors, usually less
+_BRING_UP: Final = 2.5  # [s] longest usual bring-up of the motors
 
 
 def _report(scene: Scene) -> Any:
@@ -80,12 +80,13 @@ def _held_up(scene: Scene) -> None:
 
 
 def _held_up_while_enabling(scene: Scene) -> None:
-    """Raises RefutedError if motors count as enabled that are not."""
+    """Hold the adapter up while motors are enabled.
+    | Raises RefutedError if motors count as enabled that are not."""
     robot, observer = scene.robot, scene.robot.observer
     _enable_slowly(scene)
     scene.can.can_bus_off()
     robot.pass_until(robot.twin.time() + SILENCE)
-    if scene.dice.random() < 0.5:  # frames from before the order to disable come after it
+    if scene.dice.random() < 0.5:  # frames sent before the order to disable arrive after it
         _held_up(scene)
         robot.pass_until(robot.twin.time() + scene.dice.uniform(0.0, HELD[1]))
     observer.try_to_clear(_ANSWERED)
@@ -106,7 +107,7 @@ def _is_reported(scene: Scene, code: str) -> bool:
 
 
 def _stand_still(scene: Scene) -> None:
-    """Let the control process stand still until its guard has acted, and go on."""
+    """Stop the control process until its guard has acted, and continue it."""
     robot = scene.robot
     robot.control.send(signal.SIGSTOP)
     robot.pass_until(robot.twin.time() + scene.dice.uniform(*_STANDS_STILL))
@@ -114,7 +115,7 @@ def _stand_still(scene: Scene) -> None:
 
 
 def _cleared_and_killed(scene: Scene) -> None:
-    """Faults are cleared after the guard has acted; then only the new guard can help."""
+    """Clear the faults after the guard has acted, then kill: only a new guard can act."""
     robot, observer = scene.robot, scene.robot.observer
     _stand_still(scene)
     robot.pass_until(robot.twin.time() + scene.dice.uniform(0.0, _TOLD))
@@ -128,7 +129,8 @@ def _cleared_and_killed(scene: Scene) -> None:
 
 
 def _cut_at_standstill(scene: Scene) -> None:
-    """Raises RefutedError if a motor is called disabled by the guard, which cannot reach it."""
+    """Break a motor's cable near a standstill.
+    | Raises RefutedError if a motor that the guard cannot reach is reported as disabled by it."""
     robot, observer = scene.robot, scene.robot.observer
     before = scene.dice.uniform(*_CUT_BEFORE)
     if before > 0.0:
@@ -150,7 +152,7 @@ def _cut_at_standstill(scene: Scene) -> None:
 
 
 def _bring_up(scene: Scene, strike: Callable[[], object]) -> None:
-    """Start the control process anew, and strike while its motors are enabled.
+    """Start the control process again, and strike while its motors are enabled.
 
     Raises RefutedError if a bring-up that fails leaves motors enabled and does not name them.
     """
@@ -175,7 +177,7 @@ def _bring_up(scene: Scene, strike: Callable[[], object]) -> None:
 
 
 def _without_stack(scene: Scene) -> list[str]:
-    """Return the joints that a bring-up does not soften: those on the ring have factory gains."""
+    """Return the joints that stay stiff in a bring-up: those on the ring have factory gains."""
     return [*scene.robot.joints.of(Struck.RING), *unheard(scene)]
 
 
@@ -185,7 +187,7 @@ def _cut_in_bring_up(scene: Scene) -> None:
 
 
 def _fails_in_bring_up(scene: Scene) -> None:
-    """One motor does not enable, and the adapter is held up."""
+    """Let one motor not enable, and hold the adapter up."""
     _enable_slowly(scene)
     scene.can.can_delay_enable(scene.motor, _NEVER_ENABLES)
     _bring_up(scene, partial(_held_up, scene))
@@ -200,7 +202,7 @@ _bring_ups: Final = partial(
     Kind,
     strikes=Struck.CAN,
     mend=_mended,
-    starts=(Start.ZERO_TORQUE, Start.DAMPING),  # the ring is not what is tested here
+    starts=(Start.ZERO_TORQUE, Start.DAMPING),  # this kind does not test the ring
     outcome=Outcome.OFF,
     within=1.0,
     spared=_without_stack,
@@ -227,7 +229,7 @@ KINDS: Final = (
         name="can: adapter held up while motors are enabled again",
         inject=_held_up_while_enabling,
         mend=enables_at_once,
-        strikes=Struck.GUARDED,  # others disable themselves while no frame reaches them
+        strikes=Struck.GUARDED,  # other families disable themselves without frames
         within=SILENCE,
         source=BLOCK,
         flags=SafetyFlag.BUS_OFF,

@@ -1,6 +1,6 @@
-"""Motions that lead links into each other, on the stepped robot.
+"""Motions whose targets lead links into each other, on the stepped robot.
 
-Payload and pushes are left out: what pushes an arm wins over its targets.
+There are no payload and no pushes: a push can move an arm away from its targets.
 """
 
 from __future__ import annotations
@@ -20,16 +20,14 @@ from fault_campaign.scenario import Start
 from humanoid_control_common.robot.joints import FloatArray
 from humanoid_controller_manager.hardware.urdf import parse_robot_description
 
-_SPEED: Final = (
-    0.8  # [rad/s] of the joint with the longest way: softer arms cannot be braked faster
-)
+_SPEED: Final = 0.8  # [rad/s] of the joint with the longest way: soft arms cannot brake from more
 _LASTS: Final = 4.0  # [s]
-_DEEP: Final = -0.02  # [m] the poses overlap by this, at least
+_DEEP: Final = -0.02  # [m] smallest overlap of the poses
 _RATE: Final = 1.0 / PERIOD  # [Hz]
 
 
 class _Collisions:
-    """Positions from one pose with overlapping links to the next, at a limited speed."""
+    """Moves from one pose with overlapping links to the next, at a limited speed."""
 
     def __init__(self, joints: RobotJoints, dice: Random) -> None:
         self._joints, self._dice = joints, dice

@@ -1,6 +1,7 @@
-"""Payloads that the control process is told and that are not there, on the stepped robot.
+"""Payloads that are reported to the control process and do not exist, on the stepped robot.
 
-The arm is held against a weight that it does not carry: it rises, as far as its spring permits.
+The compensation holds the arm against a weight that it does not carry: the arm rises as far as its
+stiffness permits.
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ from fault_campaign.scenario import HANDS, Start
 _SERVICE: Final = "controller_manager/set_payload"
 _HEAVIEST: Final = 3.0  # [kg], the product's largest_payload
 _FAR: Final = 0.1  # [m] from the origin of the hand's link
-_ANSWERED: Final = 2.0  # [s] a request may wait for its answer
+_ANSWERED: Final = 2.0  # [s] timeout of a request
 _RISES: Final = 1.2  # [s]: the compensation grows for a second
 
 
 def _wrong(hand: str) -> list[Payload]:
-    """Return payloads that are none: each must be refused."""
+    """Return invalid payloads: each must be refused."""
     return [
         Payload(link=hand, mass=math.nan),
         Payload(link=hand, mass=-0.5),
@@ -34,7 +35,7 @@ def _wrong(hand: str) -> list[Payload]:
 
 
 def _lie(scene: Scene) -> None:
-    """Tell of payloads that are not there; one that is none comes between.
+    """Report payloads that do not exist, and an invalid one between them.
 
     Raises RefutedError if the answers are wrong.
     """
@@ -52,7 +53,7 @@ def _lie(scene: Scene) -> None:
 
 
 def _forget(scene: Scene) -> None:
-    """Tell that the hands are empty. Raises RefutedError if that is refused."""
+    """Report empty hands. Raises RefutedError if that is refused."""
     for hand in HANDS:
         if not _told(scene, Payload(link=hand, mass=0.0)):
             raise RefutedError(f"an empty {hand} was refused")

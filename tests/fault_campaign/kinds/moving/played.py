@@ -1,7 +1,7 @@
-"""Motions that are played from files, on the stepped robot: edited ones, and killed programs.
+"""Motions played from files on the stepped robot: the file is edited, or the program is killed.
 
-The kind does what `hc play` does with a file: it reads it, checks it for the robot, and sends the
-way to its beginning and its points. A program that is killed sends nothing any more.
+The kind handles a file as `hc play` does: it reads the file, checks it for the robot, and sends the
+way to its beginning and its points. A killed program sends no further messages.
 """
 
 from __future__ import annotations
@@ -39,19 +39,19 @@ from humanoid_motion.motion_file.playing import played
 
 _FAR: Final = 0.15  # [rad] of a point from the open pose
 _STEP: Final = 0.8, 1.2  # [s] from point to point
-_ANSWERED: Final = 2.0  # [s] a request may wait for its answer
+_ANSWERED: Final = 2.0  # [s] timeout of a request
 _LATE: Final = 3.0  # [s] after its planned end
 _NEAR: Final = 1e-3  # [rad] of the last command to the last point: the file has four digits
 
 
 @dataclass(frozen=True, slots=True)
 class _Program:
-    """What plays a motion file, until it is killed."""
+    """Plays a motion file until it is killed."""
 
     scene: Scene
 
     def play(self, path: Path) -> tuple[Motion, float]:
-        """Play it; return the motion, and how long it takes [s].
+        """Play the file; return the motion and its duration [s].
 
         Raises ConfigError for a wrong file, RefutedError if the robot refuses.
         """
@@ -92,7 +92,7 @@ def _taught(dice: Random, middle: Mapping[str, float], names: Sequence[str], rob
 
 
 def _line(text: str, word: str, change: Callable[[str], str]) -> str:
-    """Return `text` with the last line changed that has `word`."""
+    """Return `text` with a change of the last line that has `word`."""
     lines = text.splitlines()
     at = max(i for i, line in enumerate(lines) if word in line)
     lines[at] = change(lines[at])
@@ -114,7 +114,7 @@ def _hasty(motion: Motion) -> str:
 
 
 def _edits(motion: Motion) -> Sequence[Callable[[], str]]:
-    """Return edits that make no motion of it."""
+    """Return edits that make the file invalid."""
     text = motion_text(motion, "edited")
     names = motion.joints
     return (
@@ -132,10 +132,10 @@ def _edits(motion: Motion) -> Sequence[Callable[[], str]]:
 
 
 def _disturb(scene: Scene) -> None:
-    """Play a motion; the file is edited and the program killed while it is under way.
+    """Play a motion; edit the file and kill the program during it.
 
-    Raises RefutedError if an edited file is sent, if the motion does not come to its end, or is
-    commanded with more than its acceleration.
+    Raises RefutedError if an edited file is sent, if the motion does not end, or if a command
+    exceeds its acceleration.
     """
     robot, dice = scene.robot, scene.dice
     observer = robot.observer
@@ -150,7 +150,7 @@ def _disturb(scene: Scene) -> None:
         requests.open()
         program, path = _Program(scene), Path(folder) / FILE
         names = dice.sample(robot.joints.all, dice.randint(1, len(robot.joints.all)))
-        for _ in range(dice.randint(1, 2)):  # another one, killed too, takes over
+        for _ in range(dice.randint(1, 2)):  # another program, also killed, takes over
             taught = _taught(dice, requests.middle, names, robot.joints.robot)
             path.write_text(dice.choice(_edits(taught))(), encoding="utf-8")
             _refused(program, path)
@@ -173,7 +173,7 @@ def _disturb(scene: Scene) -> None:
 
 
 def _refused(program: _Program, path: Path) -> None:
-    """Play a wrong file. Raises RefutedError unless it is refused by its name before it is sent."""
+    """Play an invalid file. Raises RefutedError unless it is refused with its name and not sent."""
     try:
         program.play(path)
     except ConfigError as error:

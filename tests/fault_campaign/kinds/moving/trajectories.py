@@ -1,8 +1,8 @@
-"""Trajectories that are replaced, stopped and refused at any moment, on the stepped robot.
+"""Trajectories that are replaced, stopped and refused at any time, on the stepped robot.
 
-The judge reads the commands of every tick: whatever is asked, no joint is commanded to accelerate
-beyond its limit. The arms move in the open: where links come near, the limit stage brakes harder.
-Payload and pushes are left out: it also follows an arm that is pushed.
+The judge reads the commands of every tick: no request makes a command exceed the acceleration limit
+of a joint. The arms move away from the body: where links come near, the limit stage brakes harder.
+There are no payload and no pushes: the command also follows an arm that is pushed.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from fault_campaign.kinds.moving.motions import range_of
 from fault_campaign.scenario import Start
 
 ACCELERATION: Final = 4.0  # [rad/s^2] of every joint: max_acceleration of docs/examples
-ROUNDING: Final = 1.01  # of it: the stamps of ticks have nanoseconds
-_LASTS: Final = 3.0  # [s] in which requests come
-_ANSWERED: Final = 2.0  # [s] a request may wait for its answer
-_AT_REST: Final = 3.0  # [s] a motion may take to stop
+ROUNDING: Final = 1.01  # tolerance [rad/s^2]: the stamps of ticks are in nanoseconds
+_LASTS: Final = 3.0  # [s] time of the requests
+_ANSWERED: Final = 2.0  # [s] timeout of a request
+_AT_REST: Final = 3.0  # [s] limit of the time to stop a motion
 _PAUSE: Final = 0.4  # [s] between two requests, at most
 _OPEN: Final = {"left_shoulder_roll": 0.6, "right_shoulder_roll": -0.6}  # [rad]: arms apart
 _FAR: Final = 0.3  # [rad] from the open pose
@@ -40,7 +40,7 @@ _JOG_PERIOD: Final = 0.05  # [s]
 
 @dataclass(slots=True)
 class Commands:
-    """The commanded positions of all ticks."""
+    """Records the commanded positions of all ticks."""
 
     names: Sequence[str] = ()
     times: list[float] = field(default_factory=list)  # [s]
@@ -50,11 +50,11 @@ class Commands:
         """Note the command of one tick."""
         stamp = message.header.stamp
         self.names = message.joint_names
-        self.times.append(stamp.sec % 1000 + stamp.nanosec * 1e-9)  # a trial is shorter
+        self.times.append(stamp.sec % 1000 + stamp.nanosec * 1e-9)  # longer than a trial
         self.positions.append(message.position)
 
     def worst(self, interruption: float) -> tuple[str, float]:
-        """Return the joint that is accelerated most, and its acceleration [rad/s^2] at least.
+        """Return the joint with the largest acceleration, and a lower bound of that [rad/s^2].
 
         A command is made for the begin of its tick, its stamp is of the measurement: up to
         `interruption` [s] later.
@@ -72,7 +72,7 @@ class Commands:
 
 @dataclass(slots=True)
 class Requests:
-    """Requests to the trajectory controller: sensible ones, and some that must be refused."""
+    """Requests to the trajectory controller: valid ones, and some that must be refused."""
 
     scene: Scene
     jogs: Any  # publisher
@@ -88,12 +88,12 @@ class Requests:
         self.scene.robot.observer.within(answer.duration, lambda: False)
 
     def send(self) -> None:
-        """Send a random one. Raises RefutedError without an answer, or for one that is wrong."""
+        """Send a random request. Raises RefutedError without an answer, or for a wrong one."""
         dice = self.scene.dice
         dice.choice((self._move, self._move, self._follow, self._follow, self._jog, self._stop))()
 
     def stop(self) -> None:
-        """Stop what moves."""
+        """Stop the motion."""
         self._stop()
 
     def _stop(self) -> None:
@@ -110,7 +110,7 @@ class Requests:
         self._answer(MoveJoints, "move", request)
 
     def _follow(self) -> None:
-        """Send a trajectory; one in four is none, and must be refused."""
+        """Send a trajectory; one in four is invalid and must be refused."""
         dice, names = self.scene.dice, [*self._pose()]
         points = [self._point(names, 0.6 * (i + 1)) for i in range(dice.randint(1, 4))]
         trajectory = JointTrajectory(joint_names=names, points=points)
@@ -124,7 +124,7 @@ class Requests:
             raise RefutedError(f"a trajectory that is none was accepted: {trajectory}")
 
     def _jog(self) -> None:
-        """Jog as a program that ends without a word."""
+        """Jog as a program that ends without a stop."""
         observer, dice = self.scene.robot.observer, self.scene.dice
         speeds = {name: dice.uniform(-0.5, 0.5) for name in self._pose()}
         message = JointJog(joint_names=[*speeds], velocities=[*speeds.values()])
@@ -133,7 +133,7 @@ class Requests:
             observer.within(_JOG_PERIOD, lambda: False)
 
     def _pose(self) -> dict[str, float]:
-        """Return positions [rad] of some joints, or all, near the middle."""
+        """Return positions [rad] of some joints or all, near the middle."""
         robot, dice = self.scene.robot, self.scene.dice
         names = dice.sample(robot.joints.all, dice.randint(1, len(robot.joints.all)))
         lower, upper = range_of(robot.joints.robot, tuple(names))
@@ -188,7 +188,7 @@ _SPOILED: Final[Sequence[Callable[[JointTrajectory], None]]] = (
 
 
 def _disturb(scene: Scene) -> None:
-    """Send requests at random. Raises RefutedError for a step, or a motion without an end."""
+    """Send random requests. Raises RefutedError for a step, or a motion without an end."""
     observer, dice = scene.robot.observer, scene.dice
     latest = observer.joint_states[-1]
     jogs = observer.node.create_publisher(JointJog, f"/{TRAJECTORY}/jog", 10)
@@ -214,7 +214,7 @@ def _disturb(scene: Scene) -> None:
 
 
 def moves(state: TrajectoryState) -> bool:
-    """Return whether a motion is under way."""
+    """Return True if a motion is active."""
     return bool(state.status == TrajectoryState.ACTIVE)
 
 
