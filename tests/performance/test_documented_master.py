@@ -1,4 +1,4 @@
-"""The master of the benchmarks does what is documented of Prime's first set-up, in ring time."""
+"""The master of the benchmarks has the documented times of Prime's first set-up, in ring time."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def master_at(frequency: float) -> Iterator[tuple[StagedMaster, RingControl]]:
 
 @pytest.fixture(scope="module")
 def at_1khz() -> Iterator[tuple[StagedMaster, RingControl, float]]:
-    """A master that has brought its drives up at 1 kHz, their ring, and the time it took."""
+    """A master that has brought drives up at 1 kHz, their ring, and the time of the bring-up."""
     with master_at(1000.0) as (master, control):
         yield master, control, master.bring_up()
 
@@ -53,7 +53,7 @@ def assert_all_run(control: RingControl) -> None:
 def test_at_50_hz_joining_slaves_starve_the_others_and_it_takes_70_s() -> None:
     with master_at(50.0) as (master, control):
         seconds = master.bring_up()
-        falls: list[set[int]] = []  # slaves that the watchdog took out of OP, at one joining each
+        falls: list[set[int]] = []  # slaves that left OP by the watchdog, at each joining slave
         latest = 0.0
         for time, slave, kind, detail in control.log():
             if kind == "state" and detail["error"]:
@@ -66,7 +66,7 @@ def test_at_50_hz_joining_slaves_starve_the_others_and_it_takes_70_s() -> None:
     assert seconds == pytest.approx(70.0, rel=0.15)
     assert 6 <= master.recoveries <= 8
     assert len(falls) == master.recoveries
-    # All that were in OP fall together, more each time; the last to join can't fall.
+    # All slaves in OP leave it together, one more each time; the last slave cannot.
     sizes = [len(group) for group in falls]
     assert falls == [set(range(size)) for size in sizes]
     assert sizes == list(range(SLAVES - len(falls), SLAVES))

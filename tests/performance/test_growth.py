@@ -1,4 +1,4 @@
-"""Nothing grows while a robot runs, and what measures that notices what does."""
+"""Memory, descriptors and threads of a robot do not grow; the measurement detects growth."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from types import ModuleType
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-SLOPE = 300.0  # [kB/min]; what is used for the first time is still some of that after minutes
+SLOPE = 300.0  # [kB/min]; the first use of memory still adds to this after minutes
 MINUTES = 6
-# At every line it is sent it keeps a megabyte, a file and a thread, and says so.
+# For every line of input it keeps a megabyte, a file and a thread, and prints a line.
 LEAK = """
 import sys, threading
 kept = []

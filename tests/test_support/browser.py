@@ -16,7 +16,7 @@ from humanoid_viz.page.panel import LABELS
 
 Picture = NDArray[np.uint8]  # (height, width, 3)
 
-# Debian's browser; playwright would bring its own.
+# the browser of Debian; playwright would download another one
 CHROMIUM = shutil.which("chromium")
 # WebGL in software, no background traffic.
 FLAGS = (
@@ -46,7 +46,8 @@ def chromium() -> Iterator[Browser]:
 class OperatorPage:
     """The viewer's page in one tab of 1280x720.
 
-    `sharpness` is that of the 3-D view, which is drawn in software: 1 takes a second per picture.
+    `sharpness` is the resolution of the 3-D view. Software draws it: with 1 a picture takes a
+    second.
     """
 
     def __init__(self, browser: Browser, url: str, sharpness: float = 0.25) -> None:

@@ -17,7 +17,7 @@ class Client(Operator):
         self._safety = self.node.create_publisher(SafetyStatus, "/safety_status", LATCHED)
 
     def confirmed(self) -> ImpedanceState:
-        """The first state of the impedance manager that confirms what is in force."""
+        """Return the first state of the impedance manager that confirms the mode in force."""
 
         def found() -> bool:
             if not (self.impedance and self.statements):

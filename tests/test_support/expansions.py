@@ -1,7 +1,7 @@
-"""Expansions of xacro files that tests share: each is made once in a process.
+"""Expansions of xacro files that tests share: a process makes each of them once.
 
-Each takes a quarter of a second, and many tests begin with the same one. It is used again only with
-the same arguments and the same installed packages, while no file that it was made of has changed.
+An expansion takes a quarter of a second, and many tests begin with the same one. It is used again
+only with the same arguments and installed packages, and while its files are unchanged.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from typing import Any, Final
 
 import xacro
 
-PACKAGES: Final = "AMENT_PREFIX_PATH"  # which says where xacro finds a package
+PACKAGES: Final = "AMENT_PREFIX_PATH"  # where xacro finds packages
 
 
 @dataclass(frozen=True)
 class Expansion:
-    """The used part of the document that xacro returns."""
+    """The part of xacro's document that the stack uses."""
 
     text: str
-    files: Mapping[Path, bytes]  # it was made of
+    files: Mapping[Path, bytes]  # *files of the expansion
 
     def toprettyxml(self, indent: str) -> str:
         """Return the URDF."""
@@ -31,14 +31,14 @@ class Expansion:
 
     @property
     def is_current(self) -> bool:
-        """Return whether its files are as they were."""
+        """Return True if its files are unchanged."""
         return all(
             file.is_file() and file.read_bytes() == content for file, content in self.files.items()
         )
 
 
 class Expansions:
-    """In place of `xacro.process_file`, which is `process_file`."""
+    """Replaces `xacro.process_file`, which is `process_file`."""
 
     def __init__(self, process_file: Callable[..., Any]) -> None:
         self._process_file = process_file
@@ -46,7 +46,7 @@ class Expansions:
 
     def __call__(self, file: str, *, mappings: Mapping[str, str]) -> Expansion:
         """See xacro. Raises what it raises."""
-        # Tests have files with the same content in folders of their own.
+        # Tests have files with the same content in several folders.
         key = file, os.environ.get(PACKAGES), *((n, _content(it)) for n, it in mappings.items())
         found = self._known.get(key)
         if found is None or not found.is_current:

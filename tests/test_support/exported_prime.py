@@ -45,6 +45,6 @@ class Export:
         return found
 
     def write(self) -> str:
-        """Its folder, as the argument."""
+        """Return its folder as the argument of the bring-up."""
         ElementTree.ElementTree(self.robot).write(self.file)
         return str(self.folder)

@@ -101,7 +101,7 @@ class FrictionJoint:
         self.controller.on_activate(self.state, self.command, self.now)
 
     def tick(self, command: float | None) -> float:
-        """One tick with a new command, or none. Return the effort [Nm]."""
+        """Run one tick, with a new command or none. Return the effort [Nm]."""
         if command is not None:
             self.controller.receive(np.array([command]), self.now)
         self._measure()
@@ -113,7 +113,7 @@ class FrictionJoint:
         return effort
 
     def sample(self) -> Sample:
-        """Measure it."""
+        """Return the measurement of the joint."""
         position, velocity = float(self.plant.position[0]), float(self.plant.velocity[0])
         gravity = MASS * 9.81 * LENGTH * math.sin(position)
         return Sample(self.now, position, velocity, float(self.command.effort[0]), gravity)
@@ -124,7 +124,7 @@ class FrictionJoint:
         longest: float = 600.0,
         watch: Callable[[Recording], object] | None = None,
     ) -> list[float]:
-        """Follow a recording to its end, which comes within `longest` [s]; return the positions."""
+        """Run a recording to its end, at most `longest` [s]; return the positions."""
         positions = []
         while not recording.done:
             assert self.now < longest, f"no end after {longest:g} s"

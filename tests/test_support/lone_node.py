@@ -9,7 +9,7 @@ from rclpy.node import Node
 
 from humanoid_control_common.testing import own_domains
 
-PATIENCE: Final = 20.0  # [s] to wait for an answer, even on a busy machine
+PATIENCE: Final = 20.0  # [s] timeout of an answer, long enough for a busy machine
 _LOOK: Final = 0.005  # [s]
 
 

@@ -1,6 +1,7 @@
-"""A virtual ring in this process: frames go through memory, one thread does all, time is stepped.
+"""A virtual ring in this process: frames go through memory, one thread runs all, time is stepped.
 
-The stack above pysoem, its own frames and the whole ring are the real ones. Runs repeat exactly.
+The stack above pysoem, its frames and the whole ring are the code of the product. Runs repeat
+exactly.
 """
 
 from __future__ import annotations
@@ -33,10 +34,10 @@ _JOINTS: Final = {"arms": prime_arms, "bench": bench}
 
 
 class MemoryRing(SteppedTime):
-    """Drives, their ring, and the machine that drives it, with one thread for all.
+    """Drives, their ring, and the machine of the stack, with one thread for all.
 
-    A started thread runs while another one waits for its event, and for `turns` sleeps more; then
-    it ends, as if it never ran again.
+    A started thread runs while another one waits for its event, and for `turns` more sleeps.
+    Then it never runs again.
     """
 
     interface = "memory"
@@ -65,14 +66,14 @@ class MemoryRing(SteppedTime):
         self._port = _Port()
         port = cast(PacketPort, self._port)
         self._server = RingServer(self.ring, self.world, port, self._stepped, losses)
-        self.on_frame: Callable[[bytes], None] = lambda _frame: None  # that has left the master
+        self.on_frame: Callable[[bytes], None] = lambda _frame: None  # a frame from the master
         self.turns = 0
         self._thread: MemoryThread | None = None
-        self._event: threading.Event | None = None  # that is waited for
+        self._event: threading.Event | None = None  # event of the present wait
         self._left = 0  # of `turns`
 
     def clock(self) -> float:
-        """See Machine: ring time."""
+        """*See Machine: this is ring time."""
         return self.world.now / 1e9
 
     def advance(self, seconds: float) -> None:
@@ -111,7 +112,7 @@ class MemoryRing(SteppedTime):
         return MemoryMaster(patience, self)
 
     def pass_on(self, frame: bytes) -> list[bytes]:
-        """A frame on its way through the slaves; what comes back."""
+        """Send a frame through the slaves; return the answer."""
         self.on_frame(frame)
         port = self._port
         port.frame = memoryview(bytearray(frame))
@@ -136,7 +137,7 @@ class MemoryControl(RingCommands):
 
 
 class _NeverAgainError(BaseException):
-    """The thread that sleeps ends."""
+    """Ends a thread that sleeps."""
 
 
 class MemoryThread:
@@ -153,7 +154,7 @@ class MemoryThread:
 
 
 class _Port:
-    """The ring's end of the cable, in place of a PacketPort."""
+    """The end of the cable at the ring; replaces a PacketPort."""
 
     def __init__(self) -> None:
         self.frame: memoryview | None = None
@@ -168,7 +169,7 @@ class _Port:
 
 
 class MemoryLine(RawSocket):
-    """The master's end of the cable. From a process that is dead nothing leaves any more."""
+    """The end of the cable at the master. A dead process sends no frames."""
 
     def __init__(self, ring: MemoryRing) -> None:
         self._ring, self._silence = ring, 0
@@ -176,7 +177,7 @@ class MemoryLine(RawSocket):
         self.alive = True
 
     def ask(self, frame: bytes) -> list[bytes]:
-        """For SOEM: its answers don't wait here."""
+        """Do nothing: in memory no answers of SOEM wait."""
         if not self.alive:
             raise InterfaceError("this process is dead")
         return self._ring.pass_on(frame)
@@ -210,7 +211,7 @@ class MemoryMaster(EthercatMaster):
         return super().finish(inf)
 
     def open(self, interface: str) -> None:
-        """Nothing else can have this interface."""
+        """Do nothing: no other program can use this interface."""
         self._master = Soem(self.line.ask)
         self._socket = self.line
         self._datagrams = RawDatagrams(self.line, self._patience, self.ring)

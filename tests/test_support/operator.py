@@ -1,4 +1,4 @@
-"""Support for tests of a whole bring-up: an operator on the topics, and a check of leftovers."""
+"""Support for tests of a bring-up: an operator on the topics, and a check of left processes."""
 
 import os
 import sys
@@ -27,7 +27,7 @@ from humanoid_control_common.testing import own_domains
 from humanoid_controller_manager.ros.process.domain_lock import take_domain_lock
 
 CLEAR_FAULT: Final = "mode_manager/clear_fault"
-GONE: Final = 10  # statements since every source was well: the mode manager has received it, too
+GONE: Final = 10  # statements since all reports are OK: the mode manager has these reports, too
 ALL_SOURCES: Final = QoSProfile(depth=64, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 GIVE_UP: Final = 60.0  # [s] dead-man's switch of every wait, far above what is expected
 LATCHED: Final = QoSProfile(depth=10, durability=DurabilityPolicy.TRANSIENT_LOCAL)
@@ -45,10 +45,10 @@ def be_on_a_free_domain(environment: Callable[[str, str], object]) -> None:
 
 
 class Clearing:
-    """Counts how often clear_fault is refused while a fault goes away, and judges each refusal.
+    """Counts refusals of clear_fault while a fault ends, and judges each of them.
 
     Args:
-        statements: how many the mode manager has made so far.
+        statements: number of statements of the mode manager so far.
     """
 
     def __init__(self, statements: Callable[[], int]) -> None:
@@ -68,14 +68,15 @@ class Clearing:
 
     @property
     def is_gone(self) -> bool:
-        """Return True if every source has been well for long enough."""
+        """Return True if all reports have been OK for long enough."""
         since = self._well_since
         return since is not None and self._statements() - since >= GONE
 
     def answered(self, answer: ClearFault.Response, *, gone: bool) -> bool:
-        """Return True if `answer` states that it is cleared. `gone`: the fault was gone before.
+        """Return True if `answer` states success. `gone`: the fault had ended before.
 
-        Raises AssertionError for a refusal after the fault was gone, or for no lack of a reset.
+        Raises AssertionError for a refusal after the fault had ended, or for another reason than a
+        reset.
         """
         if answer.success:
             return True
@@ -134,7 +135,7 @@ class Participant:
 
 
 class Operator:
-    """Drives the robot of a namespace as an operator's program does, in its ROS domain."""
+    """Commands the robot of a namespace in its ROS domain, as the program of an operator does."""
 
     def __init__(self, own: Participation) -> None:
         self._own, self.node = own, own.node
@@ -184,7 +185,7 @@ class Operator:
         self.until(lambda: self._requests.get_subscription_count() > 1, "the mode manager")
 
     def request(self, mode: int) -> None:
-        """Publish a request as `ros2 topic pub --once` does, and see statements made after it."""
+        """Publish a request as `ros2 topic pub --once` does; wait for statements made after it."""
         self._requests.publish(ControlMode(mode=mode))
         self.next_statements()
 
@@ -198,7 +199,7 @@ class Operator:
         self.until(lambda: len(self.statements) >= seen + count, "fresh statements")
 
     def reach(self, mode: int) -> None:
-        """Ask until `mode` is in force: the impedance it needs may not be confirmed yet."""
+        """Repeat the request until `mode` is in force: its impedance may not be confirmed yet."""
 
         def asked() -> bool:
             if self.now.mode != mode:
@@ -208,7 +209,7 @@ class Operator:
         self.until(asked, f"mode {mode}, now {self.now}")
 
     def clear_fault(self) -> list[str]:
-        """Clear the fault, which a reset may need time for. Returns and prints the refusals.
+        """Clear the fault, which may need time for a reset. Return and print the refusals.
 
         Raises AssertionError for a refusal that is wrong, see Clearing.
         """
@@ -245,7 +246,7 @@ class Operator:
         self.until(finished, "the end of STANDBY")
 
     def latched(self, kind: type, topic: str, count: int = 1) -> list[Any]:
-        """`count` messages that a late subscriber still gets."""
+        """Return `count` latched messages, as a late subscriber receives them."""
         received: list[Any] = []
         subscription = self.node.create_subscription(kind, topic, received.append, LATCHED)
         self.until(lambda: len(received) >= count, f"{count} messages on {topic}")
@@ -263,13 +264,13 @@ class Operator:
 
 
 def running_with(mark: str) -> list[str]:
-    """The command lines of the processes that have `mark` in their environment, but this one."""
+    """Return the command lines of the other processes with `mark` in their environment."""
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             inherited = mark.encode() in (folder / "environ").read_bytes()
             words = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode()
-        except OSError:  # it has ended, or is the kernel's
+        except OSError:  # the process has ended, or belongs to the kernel
             continue
         if inherited and int(folder.name) != os.getpid():
             found.append(words)

@@ -1,4 +1,4 @@
-"""A program in a terminal, for tests of what keys do."""
+"""A program in a terminal, for tests of the effects of keys."""
 
 import fcntl
 import os
@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 
 class Terminal:
-    """`hc` in a terminal of 120 columns; what it shows is in `text`."""
+    """`hc` in a terminal of 120 columns; `text` has its output."""
 
     def __init__(self, hc_words: list[str], environment: dict[str, str]) -> None:
         self.master, slave = pty.openpty()

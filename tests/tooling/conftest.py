@@ -29,7 +29,7 @@ def clone(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def tools(tmp_path: Path) -> Path:
-    """A folder to be the whole PATH: plain tools, no Python, no compiler."""
+    """A folder that is the whole PATH: standard tools, no Python, no compiler."""
     folder = tmp_path / "bin"
     folder.mkdir()
     for name in PLAIN_TOOLS:
@@ -60,7 +60,7 @@ def add_tool(tools: Path) -> Callable[[str, str], Path]:
 
 @pytest.fixture
 def real_python(tools: Path) -> Path:
-    """The Python below this environment, as python3 in `tools`."""
+    """Link the Python on which this environment is based as python3 in `tools`."""
     python = tools / "python3"
     python.symlink_to(os.path.realpath(sys._base_executable))  # type: ignore[attr-defined]
     return python

@@ -1,4 +1,4 @@
-"""ament's linters are run where they are; where they must be, their absence is an error."""
+"""ament's linters run if they are installed; where they are required, absence is an error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`make build`: when it builds, when it does not, and what it cleans up."""
+"""`make build`: conditions of a build, and the files that it removes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 import build
 
-# Notes the packages that it is to build, and leaves what colcon leaves of them.
+# Notes the packages of the build, and leaves the files that colcon leaves.
 COLCON = """
 import pathlib, sys
 top, *rest = sys.argv[1:]
@@ -25,7 +25,7 @@ for name in names or [it.parent.name for it in pathlib.Path(top, "src").glob("*/
 
 @pytest.fixture
 def workspace(clone: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A workspace with one package and an environment; colcon is replaced by what succeeds."""
+    """A workspace with one package and an environment; a script that succeeds replaces colcon."""
     files = {
         "src/arm/package.xml": "<package><name>arm</name></package>",
         "src/arm/setup.py": "",
@@ -59,7 +59,7 @@ def chosen(workspace: Path) -> list[list[str]]:
 
 
 def builds(workspace: Path) -> int:
-    """How often colcon was run."""
+    """Return the number of runs of colcon."""
     log = workspace / "builds"
     return len(log.read_text().splitlines()) if log.exists() else 0
 
@@ -67,7 +67,7 @@ def builds(workspace: Path) -> int:
 def test_a_package_is_named_as_soon_as_it_is_begun(
     workspace: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    colcon = "import os; print('Starting >>> arm'); os._exit(1)"  # what is in buffers is lost
+    colcon = "import os; print('Starting >>> arm'); os._exit(1)"  # the content of buffers is lost
     monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)
     monkeypatch.setattr(build, "COMMAND", [sys.executable, "-c", colcon])
     assert build.main() == 1

@@ -1,4 +1,4 @@
-"""`make lint` checks the files that only others run: that it does, and finds what is wrong."""
+"""`make lint` checks files that other systems run, and finds their errors."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import yaml
 import check_files
 
 ROOT = Path(__file__).resolve().parents[2]
-BROKEN = {  # for each program, what it is there to find
+BROKEN = {  # for each program, errors that it must find
     "cc": ("src/arm/arm/safety/kernel.c", "int f(int x, int y) { return x; }\n"),
     "hadolint": ("docker/Dockerfile", "FROM ros:jazzy\nRUN cd /tmp && sudo apt-get install\n"),
     "shellcheck": ("docker/entrypoint.sh", "#!/bin/bash\nif [ $1 = x; then echo\n"),

@@ -1,4 +1,4 @@
-"""`make lint` fails where a folder or a module has grown too large to be read."""
+"""`make lint` fails if a folder or a module is too large."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The containers: least rights, and an entrypoint that hands them on to an ordinary user."""
+"""The containers: fewest rights, and an entrypoint that gives them to a user without root."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def opened(tmp_path: Path) -> dict[str, str]:
 def in_container(
     environment: dict[str, str], capabilities: set[str], *command: str
 ) -> subprocess.CompletedProcess[str]:
-    """What the entrypoint makes of `command`, as root with no more than `capabilities`."""
+    """Return the output of the entrypoint for `command`, as root with `capabilities` only."""
     names = ",".join(["-all", *(f"+{name.lower()}" for name in sorted(capabilities))])
     bounds = ["setpriv", f"--bounding-set={names}", "--inh-caps=-all"]
     words = [*bounds, "bash", str(ROOT / "docker/entrypoint.sh"), *command]

@@ -1,4 +1,4 @@
-"""`source env.sh`, and the prefix scripts below it, in every shell there is on this machine."""
+"""`source env.sh` and the scripts that it sources, in every shell of this machine."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import module_links
 import ros_prefix
 
 ROOT = Path(__file__).resolve().parents[2]
-# Not every developer has zsh; continuous integration installs it.
+# zsh is optional; continuous integration installs it.
 SHELLS = [shell for shell in ("bash", "zsh") if shutil.which(shell)]
 every_shell = pytest.mark.parametrize("shell", SHELLS)
 PATH = "/usr/bin:/bin"
@@ -36,7 +36,7 @@ def run(
 
 
 def wheel_prefix(folder: Path) -> Path:
-    """A virtual environment with the parts of the wheels that the scripts look at."""
+    """A virtual environment with the parts of the wheels that the scripts read."""
     (folder / "lib/python3.11/site-packages/ros_rcl.libs").mkdir(parents=True)
     (folder / "bin").mkdir()
     ros_prefix.write_setup_scripts(folder, ros_prefix.wheel_setup_script(folder))

@@ -1,4 +1,4 @@
-"""A xacro file is expanded once for all tests, unless something of it has changed."""
+"""A xacro file is expanded once for all tests, unless one of its files has changed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ARM = '<robot><link name="arm"/></robot>'
 
 
 class Counted:
-    """xacro, and how often it was called."""
+    """xacro with a count of its calls."""
 
     def __init__(self) -> None:
         self.calls = 0

@@ -1,4 +1,4 @@
-"""Sources of bar.repos in src/external: what `make` builds of them and installs for them."""
+"""Sources of bar.repos in src/external: `make` builds their packages and installs dependencies."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def add_package(folder: Path, name: str) -> Path:
 
 @pytest.fixture
 def workspace(clone: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A workspace whose bar/packages.txt lists three packages; colcon notes how it is called."""
+    """A workspace whose bar/packages.txt lists three packages; colcon notes its arguments."""
     add_package(clone / "src/arm", "arm")
     (clone / "src/external").mkdir()
     (clone / "src/external/COLCON_IGNORE").touch()
@@ -47,7 +47,7 @@ def workspace(clone: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def import_repositories(workspace: Path) -> None:
-    """What vcs does."""
+    """Clone a repository, as vcs does."""
     add_package(workspace / "src/external/tools/run", "tools_run")
     add_package(workspace / "src/external/tools/topic", "tools_topic")
     add_package(workspace / "src/external/tools/unlisted", "unlisted")

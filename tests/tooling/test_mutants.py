@@ -1,4 +1,4 @@
-"""`make mutants` tells which mutants no test notices, and is red if its list has gone stale."""
+"""`make mutants` lists the mutants that no test detects, and fails if its list is out of date."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ENDLESS = "found = 'value > 3', put = 'value > next(v for v in iter(int, 1) if v
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A workspace of one package, `package`, which nothing else on the path has."""
+    """A workspace with one package of a unique name, `package`."""
     folder = tmp_path / "src/package"
     for name in ("package", "test"):
         (folder / name).mkdir(parents=True)
@@ -51,7 +51,7 @@ def run(root: Path, *rows: str) -> int:
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Spares the tests within these tests what they don't need."""
+    """Run the inner tests without plug-ins that they do not need."""
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     monkeypatch.setenv("PYTEST_ADDOPTS", "-p xdist.plugin")
     monkeypatch.setattr(mutants, "SHORTEST", 0.1)
@@ -127,7 +127,7 @@ def test_time_limit_of_a_mutant_is_a_multiple_of_what_its_tests_take_without_it(
 def test_mutants_of_the_same_size_in_the_same_second_are_distinguished(
     root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """What Python has compiled must not outlive the text that it was compiled from."""
+    """Byte code must not be used after a change of its source."""
     monkeypatch.setattr(os, "cpu_count", lambda: 1)
     file = root / "src/package/package/limit.py"
     written = Path.write_text
@@ -162,7 +162,7 @@ PyMODINIT_FUNC PyInit_kernel(void)
 def test_changed_c_is_compiled(
     root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(mutants, "SHORTEST", 60.0)  # none of these tests hangs
+    monkeypatch.setattr(mutants, "SHORTEST", 60.0)  # of these tests none hangs
     package = root / "src/package"
     (package / "setup.py").write_text(SETUP)
     (package / "package/kernel.c").write_text(KERNEL)
@@ -192,7 +192,7 @@ def test_programs_of_hung_tests_are_ended_with_them(root: Path, tmp_path: Path) 
     )
     assert run(root, NOTICED) == 1
     with path.open() as file:
-        fcntl.flock(file, fcntl.LOCK_EX)  # waits while any program still has it
+        fcntl.flock(file, fcntl.LOCK_EX)  # waits while a program still has it open
 
 
 def test_tests_that_come_to_no_end_without_a_mutant_make_it_red(

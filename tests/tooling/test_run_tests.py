@@ -1,4 +1,4 @@
-"""`make test` runs every test once, says what became of each, and is green only for good reason."""
+"""`make test` runs every test once, reports each result, and succeeds only if all have run."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_soak(): assert False
     )
     assert ran.code == 0
     assert ran.last == "green: 6 passed, 0 failed, 0 skipped, 0 second tries"
-    # pytest's own closing lines: three phases; the pure one ran beside the others.
+    # pytest's last lines of three phases; the phase of unit tests ran beside the others.
     assert [line.split(" in ")[0].strip("= ") for line in ran.text.splitlines() if " in " in line][
         :3
     ] == ["1 passed", "2 passed, 5 deselected", "3 passed"]
@@ -296,7 +296,7 @@ def test_a_test_that_runs_in_a_phase_of_others_makes_it_red() -> None:
 def test_programs_started_by_tests_obey_signals_that_the_tests_ignore(
     number: signal.Signals,
 ) -> None:
-    """As under nohup, and in the background of a script."""
+    """SIGINT is ignored, as under nohup and in the background of a script."""
     asks = "import signal; print([signal.getsignal(n) for n in (1, 2, 3, 15)])"
     code = (
         "import os, signal, subprocess, sys\n"

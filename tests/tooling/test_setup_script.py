@@ -1,4 +1,4 @@
-"""`make setup` on machines that lack something: one sentence that says what to do, no traceback."""
+"""`make setup` on incomplete machines: one sentence with a remedy, no traceback."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def make_setup(
 
 
 def refusal(clone: Path, environment: Environment, *arguments: str) -> str:
-    """The one sentence of a setup that fails; only make may print more."""
+    """Return the one sentence of a setup that fails; only make may print more."""
     result = make_setup(clone, environment, *arguments)
     assert result.returncode != 0
     lines = [line for line in result.stderr.splitlines() if not line.startswith("make: ***")]
@@ -41,10 +41,7 @@ def refusal(clone: Path, environment: Environment, *arguments: str) -> str:
 
 
 def fake_python(version: str, *, imports_rclpy: bool = False, of_distribution: bool = False) -> str:
-    """Return a shell script that answers setup.sh like a Python of `version`.
-
-    In place of setup_env.py it prints its version and the arguments.
-    """
+    """Return a shell script that acts as a Python of `version` and prints its arguments."""
     minor = int(version.split(".")[1])
     return f"""
 case "$2" in
@@ -187,7 +184,7 @@ def test_a_second_setup_waits_for_the_first(
         assert "another `make setup` runs here" in second.stdout.readline()
         assert second.poll() is None
         os.close(lock)
-        assert second.wait() == 1  # goes on, to find no compiler
+        assert second.wait() == 1  # continues, and finds no compiler
 
 
 @pytest.mark.parametrize(

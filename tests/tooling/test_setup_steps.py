@@ -1,4 +1,4 @@
-"""The steps of `make setup`: the next run repairs a broken one and keeps the finished steps."""
+"""The steps of `make setup`: the next run repairs a broken step and keeps the finished ones."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class FakeMachine:
         (self.venv / "setup.sh").touch()
 
     def take(self) -> list[str]:
-        """What was done since the last call."""
+        """Return the calls since the last call of this."""
         done, self.done = self.done, []
         return done
 
@@ -195,7 +195,7 @@ def venv(tmp_path: Path) -> Path:
 
 
 def add_package(site: Path, name: str, *, missing: tuple[str, ...]) -> Path:
-    """Installs a package of two modules as pip does, then loses the files in `missing`."""
+    """Install a package of two modules as pip does, then remove the files in `missing`."""
     metadata = site / f"{name}-1.0.dist-info"
     metadata.mkdir(parents=True)
     (site / name).mkdir()

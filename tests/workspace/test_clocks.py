@@ -1,4 +1,4 @@
-"""The code of the control process takes time, waits and threads from its Machine only."""
+"""The code of the control process uses time, waits and threads of its Machine only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every package declares what it imports and starts, nothing else, by names rosdep resolves."""
+"""Every package declares its imports and started programs, and no others, by names of rosdep."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MANIFESTS = {
     for file in sorted(ROOT.glob("src/**/package.xml"))
     if "external" not in file.relative_to(ROOT).parts
 }
-KEYS = {  # rosdep keys of modules that go by another name
+KEYS = {  # rosdep keys of modules with another name
     "PIL": "python3-pil",
     "can": "python3-can",
     "collada": "python3-collada",
@@ -48,7 +48,7 @@ BY_PIP = {
     "python3-rosbags-pip",
     "python3-trimesh-pip",
 }
-# Modules that no key of rosdep stands for, by the requirement that brings them.
+# Modules without a key of rosdep, by their requirement.
 WITHOUT_KEY = {
     "greenlet": "runtime",
     "mcap": "runtime",
@@ -60,8 +60,8 @@ WITHOUT_KEY = {
     "viser": "runtime",
     "zstandard": "runtime",
 }
-SUPPORT = ROOT / "tests/test_support"  # what a test imports of it, the test needs itself
-NOT_IMPORTED = {  # declared, though no `import` names it
+SUPPORT = ROOT / "tests/test_support"  # a test declares its own imports of it
+NOT_IMPORTED = {  # declared without an `import`
     "ament_cmake_pytest": "CMake runs the tests of the interfaces by it",
     "humanoid_description": "macros that a robot's description includes",
     "humanoid_devices_mujoco": "a plug-in that the robot's description names",
@@ -74,9 +74,10 @@ NOT_IMPORTED = {  # declared, though no `import` names it
     "rosidl_default_runtime": "the generated interfaces",
     "xacro": "run as a program by the tests",
 }
-# Tests run in the workspace: its helpers at the root are no packages.
+# Tests run in the workspace: its modules at the root are no packages.
 HELPERS = {"benchmarks", "fault_campaign", "src", SUPPORT.name}
-# Declaring these would close a circle of packages, which colcon cannot order.
+# With these declarations packages would depend on each other in a circle, which colcon cannot
+# order.
 CIRCULAR = {
     ("humanoid_devices_erob", "humanoid_twin"),  # tests against the virtual ring
     ("humanoid_devices_erob", "humanoid_stepped"),  # its master in memory
@@ -88,7 +89,7 @@ CIRCULAR = {
     ("prime_description", "humanoid_bringup_prime"),  # the file of joints and drives, by default
 }
 
-# Imported by a launch file alone that needs them; the manifest says why they are not declared.
+# Imported by one launch file only; a comment in the manifest explains why they are not declared.
 OPTIONAL = {"prime_moveit_config": {"moveit_configs_utils"}}
 
 every_package = pytest.mark.parametrize("package", MANIFESTS)
@@ -103,7 +104,7 @@ def declared(package: str, *tags: str) -> set[str]:
 
 
 def sources(package: str, *, test: bool) -> Iterator[Path]:
-    """The Python that is installed and launched, or that of the tests."""
+    """Return the Python files that are installed and launched, or those of the tests."""
     folder = MANIFESTS[package].parent
     for file in sorted(folder.rglob("*.py")):
         parts = file.relative_to(folder).parts
@@ -113,7 +114,7 @@ def sources(package: str, *, test: bool) -> Iterator[Path]:
 
 @cache
 def names_in(file: Path) -> tuple[frozenset[str], frozenset[str]]:
-    """Top-level modules that `file` imports, and the first words of its strings."""
+    """Return the top-level modules that `file` imports, and the first words of its strings."""
     modules: set[str] = set()
     words: set[str] = set()
     for node in ast.walk(ast.parse(file.read_text())):
@@ -127,7 +128,7 @@ def names_in(file: Path) -> tuple[frozenset[str], frozenset[str]]:
 
 
 def imported(package: str, *, test: bool) -> set[str]:
-    """Top-level modules from outside of the package and of Python."""
+    """Return the imported top-level modules outside of the package and of Python."""
     files = list(sources(package, test=test))
     beside = HELPERS | {file.stem for file in files} if test else set()
     if test:
@@ -141,12 +142,12 @@ def _imports(file: Path, support: Path) -> bool:
     return re.search(line, file.read_text(), flags=re.MULTILINE) is not None
 
 
-# Topics, and folders of files to write, that are called like packages.
+# Topics and folders with the name of a package.
 TOPICS = {"humanoid_controllers": {"joy"}, "humanoid_control_cli": {"launch"}}
 
 
 def started(package: str) -> set[str]:
-    """Packages that strings name: nodes to start, plug-ins to find, folders to look up."""
+    """Return the packages that strings name: of nodes, plug-ins and folders."""
     words = set().union(*(names_in(file)[1] for file in sources(package, test=False)))
     folder = MANIFESTS[package].parent
     for file in (*folder.glob("config/*.yaml"), *folder.glob(".setup_assistant")):
@@ -155,7 +156,7 @@ def started(package: str) -> set[str]:
 
 
 def released() -> set[str]:
-    """Names that every supported distribution of ROS 2, or rosdep, has."""
+    """Return the names in every supported distribution of ROS 2 or in rosdep."""
     lines = (ROOT / "tests/data/released_names.txt").read_text().splitlines()
     places = {words[0]: set(words[1:]) for line in lines if (words := line.split())[0] != "#"}
     return {name for name, where in places.items() if where >= DISTRIBUTIONS or "rosdep" in where}
@@ -197,7 +198,7 @@ def test_what_its_tests_import_is_declared(package: str) -> None:
 @every_package
 def test_what_is_declared_is_used(package: str) -> None:
     used = keys(imported(package, test=False)) | started(package) | NOT_IMPORTED.keys()
-    if package != "humanoid_control_msgs":  # of which CMake uses what is declared, or fails
+    if package != "humanoid_control_msgs":  # CMake uses the declared dependencies, or fails
         assert declared(package, "depend", "exec_depend") - used == set()
     for_tests = keys(imported(package, test=True)) | NOT_IMPORTED.keys()
     assert declared(package, "test_depend") - for_tests == set()

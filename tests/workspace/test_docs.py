@@ -1,4 +1,4 @@
-"""The examples of the documentation work, and its links lead to files and headings."""
+"""The examples of the documentation work, and its links lead to existing files and headings."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_the_index_lists_every_page() -> None:
 
 
 def heading_anchors(page: Path) -> set[str]:
-    """The anchors that GitHub gives to the headings of a page."""
+    """Return the anchors that GitHub makes for the headings of a page."""
     text = re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)
     headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
     plain = [re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading).lower() for heading in headings]

@@ -1,4 +1,4 @@
-"""The page of the joint stream's cases names tests that exist, for every case."""
+"""The page of the joint stream's cases names existing tests for every case."""
 
 from __future__ import annotations
 

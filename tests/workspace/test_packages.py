@@ -131,7 +131,7 @@ def test_imports_of_a_device_package_are_allowed_where_they_belong_only(package:
 
 
 def texts() -> list[Path]:
-    """What people read, without what tools leave behind."""
+    """Return the files of the sources, without those that tools write."""
     kinds = {".py", ".md", ".yaml", ".yml", ".xml", ".xacro", ".toml", ".cfg", ".sh", ".txt"}
     folders = [*PACKAGES, *(ROOT / name for name in ("docs", "scripts", "docker", ".github"))]
     files = [*ROOT.glob("*"), *(file for folder in folders for file in folder.rglob("*"))]

@@ -1,4 +1,4 @@
-"""Every reason code is in a documented table, and none is left that no program gives."""
+"""Every reason code is in a documented table, and a program gives it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_the_tables_of_all_packages_are_documented(name: str) -> None:
 
 
 def test_codes_are_made_by_tables_only() -> None:
-    """So that every code that is given has a meaning and a remedy in a table."""
+    """Thus every code has a meaning and a remedy in a table."""
     makers = {
         str(file.relative_to(SOURCES))
         for file in PRODUCT
@@ -52,7 +52,7 @@ def test_every_code_is_given_by_some_program() -> None:
         for node in ast.walk(ast.parse(file.read_text()))
         if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load)
     }
-    of_tables = ("_REFUSED", "_WAITS")  # by intent: see humanoid_control_common.rules.modes
+    of_tables = ("_REFUSED", "_WAITS")  # by intent: humanoid_control_common.rules.modes
     unused = [
         name
         for name in CODE_OF_NAME

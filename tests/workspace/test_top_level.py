@@ -1,4 +1,4 @@
-"""The files at the top of the workspace say what they are read for."""
+"""The files at the top of the workspace describe its contents correctly."""
 
 from __future__ import annotations
 

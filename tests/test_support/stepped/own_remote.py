@@ -1,4 +1,4 @@
-"""A robot whose REMOTE is a controller of the test's choice, on one simulated clock."""
+"""A robot with another controller for REMOTE, on one simulated clock."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def in_remote(folder: Path, kind: str, robot: str = "prime", **parameters: Any) 
 
 
 def trajectories(folder: Path, *, compensates: bool) -> Stack:
-    """Prime on trajectories, held against gravity or not."""
+    """Prime following trajectories, with or without gravity compensation."""
     parameters: Any = {"allow_partial_joints_goal": True, "gravity_compensation": compensates}
     return in_remote(folder, "JointTrajectoryController", **parameters)
 

@@ -18,7 +18,7 @@ STIFF: Final = (515, 19, 0, 1)
 
 
 class Prime(Stack):
-    """Prime with its ring, of which nothing runs yet. Arguments are those of Stack."""
+    """Prime with its ring; no process runs yet. Arguments are those of Stack."""
 
     def __init__(
         self, folder: Path, mountings: Mapping[str, Mounting] | None = None, **options: Any
@@ -33,7 +33,7 @@ class Prime(Stack):
         return erobs + super().faults()
 
     def wrist_gains(self) -> dict[str, tuple[float, float]]:
-        """Stiffness [Nm/rad] and damping [Nm s/rad] that each wrist motor acts with."""
+        """Return the stiffness [Nm/rad] and damping [Nm s/rad] that act in each wrist motor."""
         return {
             CAN_JOINTS[int(number)]: (motor["firmware"]["stiffness"], motor["firmware"]["damping"])
             for number, motor in self.control.can_drives().items()
@@ -47,7 +47,7 @@ class Prime(Stack):
         ]
 
     def writes(self) -> list[tuple[int, int, int]]:
-        """What has been written since the last look: slave, object, value."""
+        """Return the writes since the last call: slave, object, value."""
         return [
             (slave, int(detail["index"]) << 8 | int(detail["subindex"]), int(detail["value"]))
             for _, slave, kind, detail in self.control.log()

@@ -20,14 +20,14 @@ from test_support.client import Client
 
 
 class Stack:
-    """The robot, of which nothing runs yet; see `up`.
+    """The robot; no process runs before `up`.
 
     Args:
         folder: for its files.
         mountings: direction and offset of each drive on its joint.
         robot: its name.
-        friction: what the virtual robot's joints have, as in the file of its actuators; replaces
-            what that has.
+        friction: of the virtual robot's joints, in the form of the file of its actuators, which it
+        replaces there.
         options: of the bring-up.
     """
 
@@ -52,14 +52,14 @@ class Stack:
         self.robot.log.append(lambda process, _, text: self._lines.append((process, text)))
 
     def up(self, *labels: str) -> None:
-        """Start these processes, or all; wait until what is in force is confirmed."""
+        """Start these processes, or all; wait until the mode in force is confirmed."""
         for label in labels or self.processes:
             self.processes[label].start()
         self.client.connect()
         self._confirmed()
 
     def text(self, label: str) -> str:
-        """Return what a process has logged."""
+        """Return the log of a process."""
         return "\n".join(text for process, text in self._lines if process == label)
 
     def pass_time(self, seconds: float) -> None:
@@ -73,18 +73,18 @@ class Stack:
         self._confirmed()
 
     def damped(self) -> None:
-        """Bring it to DAMPING without a fault."""
+        """Bring the robot to DAMPING without a fault."""
         self.client.reach(Mode.DAMPING)
         self.client.clear_fault()
         self._confirmed()
 
     def has_finished_standby(self) -> bool:
-        """Whether STANDBY has come to its end. Raises AssertionError if it is not in force."""
+        """Return True if STANDBY has ended. Raises AssertionError if it is not in force."""
         assert self.client.now.mode == Mode.STANDBY, self.client.now.status_message
         return bool(self.client.standby and self.client.standby[-1].is_finished)
 
     def falls(self) -> str:
-        """Wait until it is in DAMPING. Return the reason."""
+        """Wait until the robot is in DAMPING. Return the reason."""
         self.client.until(lambda: self.client.now.mode == Mode.DAMPING, "the fall")
         return str(self.client.now.status_message)
 
@@ -105,7 +105,7 @@ class Stack:
         return {
             joint: motor.report()
             for bus, can in self.robot.virtual.cans.items()
-            for joint, motor in zip(self._on(bus), can.motors, strict=False)  # foreign ones last
+            for joint, motor in zip(self._on(bus), can.motors, strict=False)  # other devices last
         }
 
     def _on(self, bus: str) -> list[str]:

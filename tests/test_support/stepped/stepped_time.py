@@ -11,7 +11,7 @@ from humanoid_control_common.machine.machine import Machine, Thread
 from humanoid_twin.ethercat.control import RingControl
 from humanoid_twin.robot.control import RobotControl
 
-LEAST = 1e-6  # [s] that a sleep takes: stepped time is in whole nanoseconds
+LEAST = 1e-6  # [s] shortest sleep: stepped time is in whole nanoseconds
 
 
 class SteppedTime(Machine):
@@ -41,7 +41,7 @@ class SteppedTime(Machine):
         self.advance(max(seconds, LEAST))
 
     def wait(self, event: threading.Event, seconds: float | None = None) -> bool:
-        """See Machine. Without a limit another thread lets time pass until it sets the event."""
+        """See Machine. Without a limit another thread must let time pass and set the event."""
         if seconds is None:
             return event.wait()
         if not event.is_set():
@@ -53,11 +53,11 @@ class SteppedTime(Machine):
         return LINUX.start(name, run)
 
     def make_realtime(self, priority: int) -> str:
-        """See Machine: nothing is asked of the system."""
+        """*See Machine: the system is not changed."""
         return ""
 
     def make_ros_side_realtime(self) -> None:
-        """See Machine: nothing is asked of the system."""
+        """*See Machine: the system is not changed."""
 
 
 class RingTime(SteppedTime):
