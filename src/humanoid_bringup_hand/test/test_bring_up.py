@@ -32,7 +32,7 @@ def test_the_virtual_robot_has_the_boards_of_the_hardware_file() -> None:
 
 
 def test_friction_and_springs_hold_a_finger_that_nothing_pulls() -> None:
-    """The planted map keeps a bent proximal joint where it is, the spring stretches the others."""
+    """The friction of the map holds a bent proximal joint; the spring extends the others."""
     actuators = load_actuators(HAND.drives.virtual_robot)
     urdf = HAND.expand({})
     plant = MujocoPlant(urdf, actuators.rotors, actuators.frictions, actuators.springs)

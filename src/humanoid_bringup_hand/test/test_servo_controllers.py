@@ -1,4 +1,4 @@
-"""Each servo controller moves the fingers of Hand in MuJoCo, and none exceeds its speed there."""
+"""Each servo controller moves the fingers of Hand in MuJoCo within their speed limits."""
 
 from __future__ import annotations
 

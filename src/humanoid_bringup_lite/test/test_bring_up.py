@@ -1,4 +1,4 @@
-"""Lite's bring-up: its processes, its options, and what is refused."""
+"""Lite's bring-up: its processes, its options, and its refusals."""
 
 from __future__ import annotations
 

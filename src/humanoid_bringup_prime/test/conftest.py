@@ -1,4 +1,4 @@
-"""A control process as a user starts it, and a client that talks to it over topics."""
+"""A control process as a user starts it, and a client of its topics."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ GIVE_UP = 30.0  # [s] dead-man's switch of every wait, far above what is expecte
 
 @pytest.fixture
 def domain(monkeypatch: pytest.MonkeyPatch) -> int:
-    """A ROS domain of this test's own, on this machine only."""
+    """*A ROS domain of the test on this machine only."""
     be_on_a_free_domain(monkeypatch.setenv)
     return int(os.environ["ROS_DOMAIN_ID"])
 
@@ -93,7 +93,7 @@ StartControl = Callable[..., Running]
 def ended_at_last() -> Iterator[list[Running]]:
     """A list for started processes, which end with the context."""
     started: list[Running] = []
-    with ExitStack() as ends:  # all of them, whatever one of them says
+    with ExitStack() as ends:  # all of them, also after an error of one
         try:
             yield started
         finally:
@@ -170,7 +170,7 @@ def _shared_robot(folder: Path, **options: Any) -> Iterator[SharedRobot]:
 
 @pytest.fixture(scope="module")
 def shared_domain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedRobot]:
-    """A robot for tests that leave it limp, as it was after its start."""
+    """A robot for tests that leave it limp, as after its start."""
     with _shared_robot(tmp_path_factory.mktemp("shared")) as robot:
         yield robot
 
@@ -221,7 +221,7 @@ def client(domain: int) -> Iterator[Client]:
 
 @pytest.fixture
 def onlooker(shared_domain: SharedRobot) -> Iterator[Client]:
-    """A client of the robot that the tests of a module share: it is limp, and stays so."""
+    """A client of the limp robot that the tests of a module share; they leave it limp."""
     with shared_domain.client() as instance:
         yield instance
         in_force = instance.now.mode, instance.now.switch_number
@@ -230,9 +230,10 @@ def onlooker(shared_domain: SharedRobot) -> Iterator[Client]:
 
 @pytest.fixture
 def user(used_robot: SharedRobot) -> Iterator[Client]:
-    """A client of a shared robot in ZERO_TORQUE, which is well and limp again after the test."""
+    """A client of a shared robot in ZERO_TORQUE, which is healthy and limp again after the test."""
     with used_robot.client() as instance:
-        # Asked until it is in force: from then on the mode manager hears every request.
+        # The request is repeated until it is in force: then the mode manager receives every
+        # request.
         instance.reach(ControlMode.DAMPING)
         instance.reach(ControlMode.ZERO_TORQUE)
         yield instance

@@ -18,7 +18,7 @@ from humanoid_devices_mujoco.ros import attach as attach_simulator
 
 ROOT = Path(__file__).parents[3]
 OURS = re.compile(r"\| (?P<names>`/[^|]*) \| (?P<kind>topic|service|native service) \|")
-# Of a node that offers them; what it has read at its start it doesn't read again.
+# Services of every node. A change of parameters has no effect after the start of a node.
 OF_ROS = frozenset(
     {
         "describe_parameters",
@@ -48,19 +48,19 @@ def everything(folder: Path) -> list[Process]:
         backend=Backend.MOCK, viewer_port=0, heartbeats={"desk": 60.0}, enable_gamepad=True
     )
     real = Options(backend=Backend.REAL, backends="ec", viewer=False)
-    wanted = [p for p in plan(mock, folder) if p.label != "gamepad"]  # a program of ROS
+    wanted = [p for p in plan(mock, folder) if p.label != "gamepad"]  # a program from ROS
     wanted += [p for p in plan(real, folder / "real") if p.label == "impedance"]
     return wanted
 
 
 def topics_of(observer: Any, name: str, namespace: str) -> set[str]:
-    """What a node subscribes to."""
+    """Return the subscriptions of a node."""
     found = observer.get_subscriber_names_and_types_by_node(name, namespace)
     return {topic for topic, _ in found}
 
 
 def services_of(observer: Any, name: str, namespace: str) -> set[str]:
-    """What a node offers beside ROS's own."""
+    """Return the services and actions of a node, without those of ROS itself."""
     found = observer.get_service_names_and_types_by_node(name, namespace)
     whose = f"{namespace.rstrip('/')}/{name}"
     return {service for service, _ in found} - {f"{whose}/{kind}" for kind in OF_ROS}
@@ -74,7 +74,7 @@ def graph(
     command_line: Callable[[Process], list[str]],
     tmp_path: Path,
 ) -> Iterator[Callable[[], tuple[set[str], set[str]]]]:
-    """What is subscribed to and offered by our processes and by what attaches to the real one."""
+    """The inputs of the control process and of the programs beside it."""
     running = [
         running_type(command_line(process), tmp_path / f"{process.label}.txt")
         for process in everything(tmp_path)

@@ -1,4 +1,4 @@
-"""Wrong files and descriptions: a clear sentence with the place, exit code 1, and nothing moves."""
+"""Wrong files and descriptions: a sentence with the place, exit code 1, and no motion."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ GIVE_UP = 60.0  # [s]; a dead-man's switch
 
 @pytest.fixture(scope="module")
 def forks() -> Iterator[subprocess.Popen[str]]:
-    """The process that forks control processes, in a ROS domain of its own."""
+    """The process that forks control processes, on a separate ROS domain."""
     with pytest.MonkeyPatch.context() as patch:
         be_on_a_free_domain(patch.setenv)
         process = subprocess.Popen(
@@ -90,7 +90,7 @@ def refused(
 
 
 def _changed(folder: Path, old: str, new: str) -> Path:
-    """prime_controllers.yaml with `old` replaced, which must be there."""
+    """Return prime_controllers.yaml with `old`, which must occur, replaced."""
     text = (CONFIG / "prime_controllers.yaml").read_text()
     assert old in text
     path = folder / "controllers.yaml"
@@ -173,7 +173,7 @@ def test_wrong_controllers_are_refused_with_place_and_cause(refused, tmp_path, o
     try:
         text = refused(controllers_file=path)
     except ConfigError as error:
-        text = str(error)  # noticed before anything was started
+        text = str(error)  # detected before the first start
     assert re.search(message, text), text
     assert "Traceback" not in text
 
@@ -229,7 +229,7 @@ def test_a_missing_controllers_file_is_named(tmp_path):
 
 
 def test_the_ring_s_frequency_is_the_update_rate(tmp_path):
-    """control_frequency ≡ update_rate by construction: there is no second place to set it."""
+    """control_frequency is update_rate by construction: no other place sets it."""
     path = _changed(tmp_path, "update_rate: 50", "update_rate: 125")
     options = Options(backend=Backend.REAL, backends="ec", controllers_file=path)
     plan(options, tmp_path)

@@ -1,4 +1,4 @@
-"""The refusals of clear_fault that tests accept, and those that they don't."""
+"""The refusals of clear_fault that tests accept, and those that they do not accept."""
 
 from __future__ import annotations
 

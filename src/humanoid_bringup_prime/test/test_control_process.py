@@ -1,4 +1,4 @@
-"""The control process on mock hardware, from outside: what its topics, services and signals do."""
+"""The control process on mock hardware: effects of its topics, services and signals."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_a_refusal_gives_the_reason_until_the_next_accepted_intent(user):
     user.request(ControlMode.STANDBY)
     reason = "Rejected LOAD: requires DAMPING (currently ZERO_TORQUE)"
     assert user.now.status_message == reason
-    user.request(ControlMode.ZERO_TORQUE)  # the mode in force: changes nothing, says nothing
+    user.request(ControlMode.ZERO_TORQUE)  # the mode in force: no change, no new statement
     assert user.now.status_message == reason
     user.reach(ControlMode.DAMPING)
     assert user.now.status_message == ""
@@ -104,7 +104,7 @@ def test_statements_of_a_second_stack_are_not_taken_for_requests(onlooker):
     onlooker.until(
         lambda: any(it.controller_name == "impostor" for it in onlooker.statements), "the impostor"
     )
-    onlooker.next_statements()  # by the robot, which has heard it too
+    onlooker.next_statements()  # by the robot, which has received it, too
     assert onlooker.now.mode == ControlMode.ZERO_TORQUE
 
 
@@ -122,7 +122,7 @@ def test_a_forgotten_publisher_never_leads_out_of_a_safety_fall(user):
     assert "loose screw" in answer.message
     user.report(SafetyStatus.OK, "")
     user.request(ControlMode.STANDBY)
-    assert user.now.mode == ControlMode.DAMPING  # well again, but the fault is not cleared
+    assert user.now.mode == ControlMode.DAMPING  # healthy again, but the fault is not cleared
     user.clear_fault()
     user.reach(ControlMode.STANDBY)
 
@@ -182,7 +182,7 @@ def test_an_interrupt_damps_the_joints_before_it_takes_the_torque(robot, client)
     client.until(lambda: robot.process.poll() is not None, "the end")
     assert robot.process.returncode == 0
     stated = dict.fromkeys(statement.mode for statement in client.statements)
-    stated.pop(ControlMode.STANDBY, None)  # of the moment before
+    stated.pop(ControlMode.STANDBY, None)  # from just before
     assert list(stated) == [ControlMode.DAMPING, ControlMode.ZERO_TORQUE]
     assert "powering down: DAMPING until the joints are slow" in robot.text()
 

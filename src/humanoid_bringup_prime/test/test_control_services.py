@@ -1,4 +1,4 @@
-"""The services of `ros2 control`: what they do to a robot, and what they may not do."""
+"""The services of `ros2 control`: their effects on a robot, and their refusals."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Slow(DampingController):
         time.sleep(1.0)
         super().on_configure(parameters, robot)
 """
-# Errors of foreign code.
+# Errors of other packages.
 BROKEN = """
 from humanoid_controllers.passive_controllers import DampingController
 class Crooked(DampingController):
@@ -317,7 +317,7 @@ def test_a_controller_that_takes_long_to_configure_does_not_hold_the_robot_up(
     manager.enter_standby()
     assert manager.load("slow_controller")
     assert manager.configure("slow_controller")
-    assert client.now.mode == ControlMode.STANDBY  # no silence of the ROS side was noticed
+    assert client.now.mode == ControlMode.STANDBY  # the ROS side was not silent
     assert manager.switch(["slow_controller"], ["standby_controller"]).ok
     client.until(lambda: client.commands[-1].damping[0] == 6.0, "its damping")
     assert client.now.controller_name == "slow_controller"

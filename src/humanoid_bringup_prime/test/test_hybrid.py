@@ -1,4 +1,4 @@
-"""Simulation and mock act as the robot does: what each joint takes, and when it is refused."""
+"""Simulation and mock act as the robot: interfaces of each joint, and refusals."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_full_mit_is_an_option(backend: Backend, tmp_path: Path) -> None:
 
 
 def test_each_drive_has_the_gains_that_its_registers_would_give_it(tmp_path: Path) -> None:
-    """Of 20 and 2: velocity gain 19 of 0.1063 Nm s/rad each, position gain 515 of 51.47."""
+    """Gains 20 and 2: velocity gain 19 of 0.1063 Nm s/rad each, position gain 515 of 51.47."""
     urdf = fromstring(description_of(Options(backend=Backend.MUJOCO), tmp_path))
     found = {
         str(joint.get("name")): {

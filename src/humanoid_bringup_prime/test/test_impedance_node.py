@@ -24,7 +24,7 @@ JOINTS = 10
 
 
 class FakeComponent:
-    """The control process as the manager uses it: services, joint states, statements."""
+    """The part of the control process that the manager uses: services, joint states, statements."""
 
     def __init__(self, client: Any) -> None:
         self.client = client
@@ -55,7 +55,7 @@ class FakeComponent:
         ]
 
     def vanish(self) -> None:
-        """As a control process that died; what it knew of the drives' gates is lost."""
+        """End as a control process that died; the state of the drives' gates is lost."""
         for service in self._services:
             self.node.destroy_service(service)
         for values in self.values.values():
@@ -108,7 +108,7 @@ class FakeComponent:
         return response
 
     def until(self, condition: Callable[[ImpedanceState], object], what: str) -> ImpedanceState:
-        """The first state from now on that meets `condition`."""
+        """Return the next state that meets `condition`."""
         self.states.clear()
         found: list[ImpedanceState] = []
 
@@ -121,7 +121,7 @@ class FakeComponent:
         return found[0]
 
     def confirmed(self) -> ImpedanceState:
-        """The first state that confirms what is in force."""
+        """Return the first state that confirms the mode in force."""
         return self.until(
             lambda s: s.confirmed and (s.mode, s.switch_number) == (self.mode, self.number),
             f"mode {self.mode} under {self.number} to be confirmed",

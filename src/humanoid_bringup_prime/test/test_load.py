@@ -1,4 +1,4 @@
-"""`hc load` and `hc unload`: a controller comes into a running robot, and goes."""
+"""`hc load` and `hc unload` add a controller to a running robot and remove it."""
 
 import subprocess
 from collections.abc import Callable
@@ -18,7 +18,7 @@ class Robot:
         self.folder = folder
 
     def write(self, name: str, **changes: Any) -> Path:
-        """The file of a STANDBY that holds still near where it is, in the spawner's form."""
+        """Write the file of a STANDBY close to the present pose, in the spawner's form."""
         pose = {"duration": 0.2, "positions": [0.0] * 14}
         parameters = {
             "type": "humanoid_control/StandbyController",

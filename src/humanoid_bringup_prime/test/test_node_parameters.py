@@ -11,7 +11,7 @@ import yaml
 from humanoid_bringup.options import Backend, Options
 from humanoid_bringup.plan import plan
 
-# All nodes in one process: it prints what `ros2 param describe` and `set` would get.
+# All nodes in one process: it prints the answers to `ros2 param describe` and `set`.
 NODES = """
 import json, sys
 from humanoid_bringup_prime.impedance.node import ImpedanceNode

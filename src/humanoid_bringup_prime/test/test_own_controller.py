@@ -1,4 +1,4 @@
-"""A package that `hc new-controller` wrote: built in a workspace of its own, found and run."""
+"""A package that `hc new-controller` wrote is built in a separate workspace, found and run."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def environment(package: Path) -> dict[str, str]:
-    """What sourcing the built workspace adds to the environment."""
+    """Return the environment with the variables of the built workspace."""
     workspace = package.parents[1]
     build = [sys.executable, "-m", "colcon", "build"]
     result = subprocess.run(build, cwd=workspace, capture_output=True, text=True, check=False)
@@ -42,7 +42,7 @@ def environment(package: Path) -> dict[str, str]:
 
 @pytest.fixture
 def controllers(package: Path, tmp_path: Path) -> Path:
-    """A copy of the controllers that the package brings along."""
+    """A copy of the controllers file of the package."""
     return shutil.copy(package / "config/controllers.yaml", tmp_path / "controllers.yaml")
 
 

@@ -33,7 +33,7 @@ def real(**options: Any) -> Options:
 
 
 def parameters(process: Process, node: str) -> dict[str, Any]:
-    """What `node` is given by the parameter files of `process`, later files first."""
+    """Return the parameters of `node` in the files of `process`; later files take precedence."""
     found: dict[str, Any] = {}
     for file in process.parameter_files:
         found |= yaml.safe_load(file.read_text()).get(node, {}).get("ros__parameters", {})
@@ -105,7 +105,7 @@ def test_another_hardware_file_rewires_drives_and_manager_alike(tmp_path: Path) 
 
 
 def test_the_gains_of_a_mode_are_the_same_on_both_families(tmp_path: Path) -> None:
-    """The eRobs' are in the manager's table, the others' in the controllers' parameters."""
+    """The gains of eRobs are in the manager's table, all others in the controllers' parameters."""
     processes = plan(real(), tmp_path)
     table = parameters(labelled(processes, "impedance"), "erob_impedance_manager")
     pairs = dict(zip(Mode, zip(table["mode_kp"], table["mode_kd"], strict=True), strict=True))
@@ -164,7 +164,7 @@ def test_a_gamepad_has_a_driver_and_the_mode_manager_listens(tmp_path: Path) -> 
 
 
 def blocks(process: Process) -> dict[str, dict[str, str]]:
-    """What the description says of each block's hardware."""
+    """Return the hardware of each block in the description."""
     urdf = fromstring(parameters(process, "controller_manager")["robot_description"])
     return {
         str(block.get("name")): {
@@ -176,7 +176,7 @@ def blocks(process: Process) -> dict[str, dict[str, str]]:
 
 
 def test_the_virtual_robot_is_met_by_the_real_bring_up_with_other_bus_names(tmp_path: Path) -> None:
-    """Same list, same plugins, same parameters: but for what the buses are called."""
+    """The lists, plug-ins and parameters are equal; only the names of the buses differ."""
     real_folder, twin_folder = tmp_path / "real", tmp_path / "twin"
     real_folder.mkdir()
     twin_folder.mkdir()
@@ -256,7 +256,7 @@ def test_wrong_parameters_of_the_manager_are_noticed_before_anything_is_started(
     path = _with(tmp_path, old, new)
     with pytest.raises(ConfigError, match=message):
         plan(real(controllers_file=path), tmp_path)
-    with pytest.raises(ConfigError, match=message):  # nor would the mock act like the robot
+    with pytest.raises(ConfigError, match=message):  # the mock would also not act like the robot
         plan(Options(backend=Backend.MOCK, controllers_file=path), tmp_path)
     plan(Options(backend=Backend.MOCK, full_mit=True, controllers_file=path), tmp_path)
 

@@ -93,7 +93,7 @@ def _report(client: Any) -> SafetyStatus:
 def test_a_controller_whose_callback_raises_is_left_for_damping_and_its_topics_close(
     running: Any, client: Any
 ) -> None:
-    """Timers and other errors: on the stepped robot."""
+    """The stepped robot tests timers and other errors."""
     message = (
         "'listen.<locals>.obey' (topic /order) of node 'standby_controller' raised KeyError('q')"
     )

@@ -1,4 +1,4 @@
-"""Prime's own policy on the virtual robot: both arms follow their motion."""
+"""The policy of Prime on the virtual robot: both arms follow their motion."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from test_support.stepped.stack import Stack
 from humanoid_control_common.rules.modes import Mode
 
 END = 9.0  # [s] of the motion
-SETTLED = 1.0  # [s] after its beginning: the arms hang below their targets before
+SETTLED = 1.0  # [s] after its begin: before, the arms hang below their targets
 # [rad], of all joints; the same gains without a policy: 0.17 and 0.25
 # (benchmarks/motion/reaching.py)
 WITHOUT_PAYLOAD, WITH_PAYLOAD = 0.05, 0.09

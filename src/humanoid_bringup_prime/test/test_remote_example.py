@@ -22,7 +22,7 @@ GIVE_UP = 60.0  # [s]; a dead-man's switch
 
 
 def started(patience: float | None = None) -> subprocess.Popen[str]:
-    """The example, with another PATIENCE [s] if given; its output is short enough for a pipe."""
+    """Run the example, optionally with another PATIENCE [s]; a pipe holds its whole output."""
     command = [sys.executable, str(EXAMPLE)]
     if patience is not None:
         code = f"import {EXAMPLE.stem} as it; it.PATIENCE = {patience}; it.main()"
@@ -53,7 +53,7 @@ def test_beside_a_robot_that_has_fallen_the_example_ends_and_says_what_to_do(
         modes = node.create_publisher(ControlMode, "/control_mode", 10)
         fallen = ControlMode(mode=ControlMode.DAMPING, controller_name="damping_controller")
         node.create_timer(0.02, lambda: modes.publish(fallen))
-        example = started(patience=5.0)  # until it has found the mode manager
+        example = started(patience=5.0)  # until the example has discovered the mode manager
         deadline = time.monotonic() + GIVE_UP
         while example.poll() is None and time.monotonic() < deadline:
             rclpy.spin_once(node, timeout_sec=0.1)
@@ -86,13 +86,13 @@ def test_the_example_raises_an_elbow_lowers_it_and_leaves_the_robot_in_damping(
     others = np.delete(positions, names.index(ELBOW), axis=1)
     assert elbow.min() < elbow[0] - 0.4
     assert abs(elbow[-1] - elbow[0]) < 0.2
-    assert np.abs(others - others[0]).max() < 0.3  # they sag in DAMPING
+    assert np.abs(others - others[0]).max() < 0.3  # the arms sag in DAMPING
 
 
 def test_a_client_without_ros_moves_the_elbow_and_its_latency_is_measured(
     start_control: Any, client: Any
 ) -> None:
-    """It speaks DDS with another implementation than the robot's."""
+    """The example uses another implementation of DDS than the robot."""
     start_control(backend=Backend.MOCK)
     client.connect()
     for mode in (ControlMode.DAMPING, ControlMode.STANDBY):

@@ -1,4 +1,4 @@
-"""The SROS2 policy: in step with docs/access.md, and no way to run unprotected by mistake."""
+"""The SROS2 policy agrees with docs/access.md; errors never lead to an unprotected run."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ ROW = re.compile(
     r".*\| (?P<who>[^|]+) \|$",
     re.M,
 )
-# How an enclave may send to the robot, and how a process receives.
+# Permissions of an enclave to send to the robot, and of a process to receive.
 TELLS = {"topic": ("topics", "publish", "topic"), "service": ("services", "request", "service")}
 HEARS = {"topic": ("topics", "subscribe", "topic"), "service": ("services", "reply", "service")}
-# What a middleware with security looks for in an enclave.
+# Files that a middleware with security reads in an enclave.
 FILES = (
     "identity_ca.cert.pem", "permissions_ca.cert.pem", "cert.pem", "key.pem", "governance.p7s",
     "permissions.p7s",
@@ -37,7 +37,7 @@ GIVE_UP = 60.0  # [s] dead-man's switch
 
 
 def rows() -> list[tuple[str, str, set[str]]]:
-    """Name, kind and enclaves of everything the page lists."""
+    """Return name, kind and enclaves of each input on the page."""
     page = (ROOT / "docs/access.md").read_text(encoding="utf-8")
     return [
         (name, row["kind"], {who.strip() for who in row["who"].split(",")})
@@ -47,7 +47,7 @@ def rows() -> list[tuple[str, str, set[str]]]:
 
 
 def allowed(enclave: ElementTree.Element, way: tuple[str, str, str]) -> set[str]:
-    """The expressions an enclave's profiles allow."""
+    """Return the expressions that the profiles of an enclave allow."""
     group, attribute, item = way
     return {
         str(entry.text)
@@ -111,7 +111,7 @@ def test_a_robot_that_is_to_be_protected_does_not_start_unprotected(
     command_line: Callable[[Process], list[str]],
     tmp_path: Path,
 ) -> None:
-    """Keys that are none: refused by a middleware with security, and by one without."""
+    """Invalid keys: a middleware with security refuses them, one without refuses any keys."""
     enclave = tmp_path / "keys/enclaves/humanoid_control/robot"
     enclave.mkdir(parents=True)
     for name in FILES:
@@ -155,7 +155,7 @@ while True:
 
 
 def keystore(folder: Path) -> Path:
-    """A keystore with the policy's enclaves. Skips where it can't be made or isn't used."""
+    """A keystore with the enclaves of the policy. Skips if it cannot be made or is not used."""
     program = shutil.which("ros2")
     asked = [program or "false", "security", "-h"]
     if subprocess.run(asked, check=False, capture_output=True).returncode:

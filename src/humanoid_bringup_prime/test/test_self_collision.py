@@ -1,4 +1,4 @@
-"""Random targets in REMOTE never make Prime touch itself: MuJoCo's contacts are the judge."""
+"""Random targets in REMOTE never make links of Prime touch, by MuJoCo's contacts."""
 
 from dataclasses import dataclass
 
@@ -25,11 +25,11 @@ STAY = 60  # ticks at each target
 
 @dataclass
 class Outcome:
-    """The results at the targets of one run."""
+    """The results of one run."""
 
     ticks: int = 0
     contacts: int = 0  # ticks in which two links touched
-    slowed: int = 0  # targets on the way to which the links were kept apart
+    slowed: int = 0  # targets whose way was changed to keep links apart
     nearest: float = 1.0  # [m], of two links
 
 
@@ -37,7 +37,7 @@ class Prime:
     """Prime in REMOTE, in a loop that the test ticks."""
 
     def __init__(self, distance: float | None) -> None:
-        """Without a `distance` [m] its links are not kept apart."""
+        """Make the loop. Without a `distance` [m] the links are not kept apart."""
         robot = find_robot("prime")
         urdf = robot.expand({"use_sim": "true", "real_time_factor": "0"})
         self.description = description = parse_robot_description(urdf, RATE)
@@ -74,7 +74,7 @@ class Prime:
         """Stream random targets within the limits, one after another.
 
         `gains`: stiffness [Nm/rad] and damping [Nm s/rad] of all joints. `speed` [rad/s]: of the
-        joint that has the longest way.
+        joint with the longest way.
         """
         random, outcome = np.random.default_rng(seed), Outcome()
         low, high = self.description.limits.target_lower, self.description.limits.target_upper

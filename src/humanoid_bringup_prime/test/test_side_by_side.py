@@ -114,7 +114,7 @@ def test_each_moves_its_own_arm_and_the_rest_is_held(
     assert written(LEFT, 0.1)()
     assert np.array(last.position)[held].tolist() == before[held].tolist()
     assert np.array(last.stiffness)[held].tolist() == [20.0] * 3
-    # The whole robot's commands are no command of one arm.
+    # A command for the whole robot is no command for one arm.
     topics["left"].publish(_command(names, 0.3))
     client.until(lambda: "command refused: joints unknown: right_" in running.text(), "a refusal")
     assert written(LEFT, 0.1)()

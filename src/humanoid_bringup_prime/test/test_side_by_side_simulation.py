@@ -25,7 +25,7 @@ EXAMPLE = Path(__file__).resolve().parents[3] / "docs/examples/two_arms.yaml"
 
 
 class Prime:
-    """Prime in REMOTE, as the example has it: a controller for each arm, the right wrist held."""
+    """Prime in REMOTE as in the example: a controller for each arm, the right wrist held."""
 
     def __init__(self) -> None:
         description = parse_robot_description(
@@ -75,7 +75,7 @@ class Prime:
         return snapshot
 
     def command(self, name: str, position: float) -> None:
-        """Send controller `name` a target [rad] for all of its joints."""
+        """Send controller `name` a target [rad] for all its joints."""
         values = np.zeros((5, len(self.rows[name])))
         values[0], values[3], values[4] = position, 20.0, 2.0
         self.controllers[name].receive(RemoteCommand(values, self.time))

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from src.humanoid_bringup_prime.test.conftest import Client, Running, StartControl
 
 READY = [-0.15, 0.12, 0.0, -0.50, 0.0, 0.0, 0.0, -0.15, -0.12, 0.0, -0.50, 0.0, 0.0, 0.0]
-# [Nm/rad] of STANDBY: 20, and what an eRob's registers make of it (velocity gain 19 of 0.10630,
-# position gain 515 of 51.467); the wrist roll and pitch are the motors that have 20.
+# [Nm/rad] of STANDBY: 20 for the motors of wrist roll and pitch; for eRobs by their registers
+# (velocity gain 19 of 0.10630, position gain 515 of 51.467).
 EROB = 19 * 0.106301 * 515 / 51.4667
 STIFFNESS = np.array([EROB, EROB, EROB, EROB, 20.0, 20.0, EROB] * 2)
 
@@ -49,7 +49,7 @@ def test_standby_is_reached_and_held_where_gravity_lets_the_stiffness_hold_it(si
     position, effort = np.array(last.position), np.array(last.effort)
     assert np.abs(last.velocity).max() < 1e-3
     np.testing.assert_allclose(effort, STIFFNESS * (np.array(READY) - position), atol=1e-3)
-    assert np.abs(effort).max() > 1.0  # gravity is there: the arms do sag
+    assert np.abs(effort).max() > 1.0  # gravity acts: the arms sag
 
 
 @pytest.mark.parametrize("backend", [Backend.MUJOCO, Backend.MOCK], ids=lambda b: b.value)

@@ -1,4 +1,4 @@
-"""The operator's stop over the topics of the middleware, whatever the publisher's QoS is."""
+"""The operator's stop over the topics of the middleware, for every QoS of the publisher."""
 
 from __future__ import annotations
 

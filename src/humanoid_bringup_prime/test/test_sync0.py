@@ -19,7 +19,7 @@ CONFIG = Path(get_package_share_directory("humanoid_bringup_prime")) / "config"
 
 
 def edited(file: str, edit: dict[str, Any], folder: Path) -> Path:
-    """A copy of an installed file, with a mapping merged into it at its top."""
+    """Return a copy of an installed file with a mapping merged into its top level."""
     content = yaml.safe_load((CONFIG / file).read_text())
     for key, value in edit.items():
         content[key] = {**content.get(key, {}), **value}
@@ -41,7 +41,7 @@ def given_to(process: Process, node: str) -> dict[str, Any]:
 
 
 def sync0_of(urdf: str, loop_rate: float) -> float:
-    """The frequency of SYNC0 [Hz] that the ring's component takes in a loop of that rate [Hz]."""
+    """Return the frequency of SYNC0 [Hz] of the ring's component in a loop of that rate [Hz]."""
     (block,) = (b for b in parse_robot_description(urdf, loop_rate).blocks if "EtherCAT" in b.name)
     return float(parse_settings(block).control_frequency)
 
@@ -94,7 +94,7 @@ def test_the_hardware_file_has_no_rate_to_set(where: str, tmp_path: Path) -> Non
 def test_a_file_that_names_the_manager_twice_does_not_part_loop_and_ring(
     node: str, running_type: Any, command_line: Any, tmp_path: Path
 ) -> None:
-    """The ring's component has the last word. `/**` means each controller, too: not its key."""
+    """The component has priority. `/**` also matches controllers, which have no such key."""
     other = {node: {"ros__parameters": {"update_rate": 100}}}
     file = edited("prime_controllers.yaml", other, tmp_path)
     control = ring_of(tmp_path, controllers_file=file, ethercat_interface="no_such_if")[1]

@@ -27,7 +27,7 @@ ROLLS = ("left_wrist_roll", "right_wrist_roll")
 
 
 class Loop:
-    """Prime's loop in REMOTE with the trajectory controller, on a clock that only tests move."""
+    """Prime's loop in REMOTE with the trajectory controller, on a clock that only tests advance."""
 
     def __init__(self, backend: str) -> None:
         description = parse_robot_description(expand({backend: "true"}), RATE)

@@ -1,4 +1,4 @@
-"""Simulation, control process and viewer together, seen and driven in a real browser."""
+"""Simulation, control process and viewer together, operated in a real browser."""
 
 from __future__ import annotations
 

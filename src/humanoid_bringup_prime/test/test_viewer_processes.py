@@ -1,4 +1,4 @@
-"""The processes that show the robot, with and without ROS 2's own tools."""
+"""The processes that show the robot, with and without the tools of ROS 2."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SHOWN: dict[str, Any] = {
 
 @pytest.fixture
 def installed(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Says which of ROS 2's tools are installed."""
+    """Define the installed tools of ROS 2."""
 
     def set_installed(*packages: str) -> None:
         for module in (viewer_processes, view_plan):

@@ -1,4 +1,4 @@
-"""STANDBY and trajectories of Prime are refused where its links would come too near."""
+"""STANDBY and trajectories of Prime are refused if links would come too near."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ RATE, DISTANCE = 200.0, 0.02  # [Hz], [m]
 
 
 class Prime:
-    """Prime's controllers with the shipped parameters, and a judge of every pose."""
+    """Prime's controllers with the shipped parameters, and an independent check of every pose."""
 
     def __init__(self) -> None:
         robot = find_robot("prime")
@@ -54,7 +54,7 @@ class Prime:
         return min(self.judge.clearance(pose).distance for pose in poses)
 
     def near(self, pose: FloatArray, *beginnings: str) -> bool:
-        """Return whether two links with these beginnings of their names are nearest, and near."""
+        """Return True if the nearest links have names with these beginnings, and are near."""
         clearance = self.judge.clearance(pose)
         links = clearance.links and (clearance.links.first, clearance.links.second)
         fit = links and all(map(str.startswith, links, beginnings))
@@ -85,7 +85,7 @@ def at(pose: FloatArray) -> JointState:
 
 @pytest.mark.parametrize("every", [25, pytest.param(1, marks=pytest.mark.soak)])
 def test_standby_is_refused_exactly_where_its_way_is_too_narrow(prime: Prime, every: int) -> None:
-    """The judge looks at all that is refused, and at `every` n-th other way."""
+    """The check judges all refused ways, and every n-th of the others (`every`)."""
     parameters = prime.file["standby_controller"]["ros__parameters"]
     standby = StandbyController()
     standby.on_configure(standby.Parameters.model_validate(parameters), prime.robot)
@@ -131,7 +131,7 @@ def test_move_is_refused_exactly_where_its_way_is_too_narrow(prime: Prime, count
 
 
 def test_way_out_of_a_narrow_place_is_free_and_deeper_into_it_is_not(prime: Prime) -> None:
-    """Links that are too near, pushed by hand: the arm must come out again."""
+    """A hand has pushed links too near: the arm must be able to leave."""
     assert prime.robot.way_check is not None
     check, random = prime.robot.way_check(), np.random.default_rng(3)
     limits, clear = prime.robot.limits, np.zeros(len(prime.present))
@@ -202,7 +202,7 @@ def test_way_with_too_many_looks_is_refused(prime: Prime) -> None:
 
 
 def test_jog_ends_where_links_come_too_near_and_turns_back_at_once(prime: Prime) -> None:
-    """A command that runs on into the torso would keep the arm there until it has come back."""
+    """A command inside the torso would keep the arm there until the command has left it."""
     controller = JointTrajectoryController()
     raw = {"stiffness": 20.0, "damping": 2.0, "allow_partial_joints_goal": True}
     controller.on_configure(controller.Parameters.model_validate(raw), prime.robot)

@@ -1,7 +1,7 @@
-"""All of Prime's processes on both buses of a virtual robot in a process of its own.
+"""All processes of Prime on both buses of a virtual robot in a separate process.
 
-What the robot does is tested on one clock, in humanoid_stepped. This is about the machine's part:
-processes, the raw socket and the serial port.
+Tests in humanoid_stepped check the behaviour of the robot on one clock. These tests check the parts
+of the machine: processes, the raw socket and the serial port.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ ALL_JOINTS = [
                   "wrist_roll", "wrist_pitch", "wrist_yaw")
 ]  # fmt: skip
 SOFT, STIFF = (0, 56, 0, 1), (515, 19, 0, 1)  # registers of DAMPING and STANDBY, gate open
-STANDBY_WAY = 1.0  # [s] of each of its two: 3 and 2 with the robot's own controllers
+STANDBY_WAY = 1.0  # [s] of each of its two motions: 3 and 2 with the controllers of the bring-up
 
 
 ATTEMPTS = 3
 
 
 def unless_held_up(test: Callable[..., None]) -> Callable[..., None]:
-    """A test that is begun again if it fails while others held up this machine.
+    """Begin a test again if it fails while other programs held this machine up.
 
-    Watchers that do not depend on the robot report that. The test runner counts it as a second try.
+    Watchers that do not depend on the robot report hold-ups. The test runner counts a second try.
     """
 
     @functools.wraps(test)
@@ -94,7 +94,7 @@ class Prime:
         self.client.confirmed()
 
     def damped(self) -> None:
-        """DAMPING without a fault, whatever was before; hands off."""
+        """Bring the robot to DAMPING without a fault and without external torques."""
         for name in JOINTS:
             self.control.external_torque(name, 0.0)
         self.client.reach(Mode.DAMPING)
@@ -110,7 +110,7 @@ class Prime:
         return gap > 0.0
 
     def faults(self) -> list[str]:
-        """What the drives have against it."""
+        """Return the faults of the drives."""
         erobs = [f"drive {i}: {d['error']:#x}" for i, d in enumerate(self.control.drives())
                  if d["error"]]  # fmt: skip
         sitos = [f"motor {i}" for i, d in self.control.can_drives().items()
@@ -118,7 +118,7 @@ class Prime:
         return erobs + sitos
 
     def registers(self) -> set[tuple[int, ...]]:
-        """What is on the ten drives; one entry if it is the same on all."""
+        """Return the values of the ten drives; one entry if all are equal."""
         return {
             (drive["pos_reg"], drive["vel_reg"], drive["integral"], drive["gate"])
             for drive in self.control.drives()
@@ -127,7 +127,7 @@ class Prime:
 
 @pytest.fixture(scope="module")
 def domain() -> Iterator[int]:
-    """A ROS domain of this run's own, on this machine only."""
+    """A ROS domain of this run on this machine only."""
     with pytest.MonkeyPatch.context() as patch:
         be_on_a_free_domain(patch.setenv)
         yield int(os.environ["ROS_DOMAIN_ID"])
@@ -156,7 +156,7 @@ def whole(
         stalls = cleanup.enter_context(Stalls())
         tools, controllers = (running_type, command_line), controllers_with(folder, STANDBY_WAY)
         prime = Prime(virtual, client, tools, folder, controllers, stalls)
-        for running in reversed(prime.running.values()):  # all of them, whatever one of them says
+        for running in reversed(prime.running.values()):  # all of them, also after an error of one
             cleanup.callback(lambda ended=running: sys.stdout.write(ended.text()))
             cleanup.callback(running.end)
         yield prime
@@ -174,7 +174,7 @@ def prime(whole: Prime, request: pytest.FixtureRequest) -> Iterator[Prime]:
 
 @unless_held_up
 def test_all_joints_are_stated_where_they_are(prime: Prime) -> None:
-    # Where they rest, or the truth would have changed by the time of the request.
+    # Only at rest is the truth unchanged until the request.
     prime.client.until(
         lambda: max(abs(j["velocity"]) for j in prime.control.joints().values()) < 0.01, "rest"
     )
@@ -215,7 +215,7 @@ def test_an_adapter_that_is_pulled_means_damping_and_comes_back_with_clear_fault
 
 
 def test_a_power_down_out_of_a_stop_leaves_gates_closed_and_motors_off(whole: Prime) -> None:
-    """Out of STANDBY on its way, with a fault that stays: the last that can be done to it."""
+    """The stop comes during the motion of STANDBY and stays; it is the last test of this robot."""
     whole.damped()
     whole.client.reach(Mode.STANDBY)
     stop = whole.client.node.create_publisher(Bool, "/emergency_stop", 10)
@@ -244,7 +244,7 @@ def test_a_power_down_out_of_a_stop_leaves_gates_closed_and_motors_off(whole: Pr
 
 
 def test_nothing_of_the_stack_reads_the_truth() -> None:
-    """/twin/joint_states are for people and their recordings: the real robot has none of it."""
+    """/twin/joint_states is for displays and recordings: the real robot does not publish it."""
     root = Path(__file__).parents[2]
     readers = [
         file.relative_to(root).as_posix()

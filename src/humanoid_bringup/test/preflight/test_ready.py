@@ -32,7 +32,7 @@ def hardware(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def found(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    """Makes the checks of the ring's interface find what is given."""
+    """Let the checks of the ring's interface find the given facts."""
 
     def set_findings(*findings: Finding) -> None:
         monkeypatch.setattr(ready, "interface", lambda _: findings)

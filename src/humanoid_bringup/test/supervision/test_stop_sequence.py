@@ -124,7 +124,7 @@ def test_no_signal_kills_what_may_hold_torque_before_its_time(messages: list[str
 
 
 class Slow(Fake):
-    """A robot of which every step takes as long as it may."""
+    """Processes of a robot, each step of which takes its longest time."""
 
     ends_at = math.inf  # [s]
     now = 0.0
@@ -135,7 +135,7 @@ class Slow(Fake):
             self.ends_at = self.now + END_IN_ORDER
         elif number is SIGTERM and len(self.got) == 1:
             self.ends_at = self.now + END_AT_ONCE
-        # What has taken the torque by then begins nothing anew at SIGTERM.
+        # A process that has removed the torque by then does not begin again at SIGTERM.
 
 
 @pytest.mark.parametrize("impatient_at", [None, 0.0, 5.0])
@@ -151,7 +151,7 @@ def test_a_robot_whose_every_step_takes_its_full_time_is_not_killed(
         stop.advance(now)
         if impatient_at is not None and now >= impatient_at:
             stop.hasten(now)
-            # The torque is taken at once then.
+            # Then the torque is removed at once.
             robot.ends_at = min(robot.ends_at, impatient_at + END_AT_ONCE - 0.1)
     assert not robot.running
     assert SIGKILL not in robot.got

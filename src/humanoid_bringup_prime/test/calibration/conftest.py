@@ -28,7 +28,7 @@ PERIOD = 0.02  # [s] of the joint states
 
 @dataclass
 class FakeDrive:
-    """A drive's registers, and what is wrong with it."""
+    """The registers of a drive, and its defects."""
 
     values: dict[tuple[int, int], int] = field(
         default_factory=lambda: dict(
@@ -37,7 +37,7 @@ class FakeDrive:
     )
     stores_behind_its_gate: bool = True
     dead: bool = False  # never answers
-    ignores: set[tuple[int, int]] = field(default_factory=set)  # objects it keeps as they are
+    ignores: set[tuple[int, int]] = field(default_factory=set)  # objects that it does not change
 
     @property
     def row(self) -> tuple[int, ...]:
@@ -50,7 +50,7 @@ class FakeDrive:
 
     @property
     def acting(self) -> tuple[int, ...]:
-        """The gains in effect: position, velocity, integral."""
+        """Return the gains that act: position, velocity, integral."""
         return self.row[:3] if self.values[GATE] == 1 else FACTORY[:3]
 
 
@@ -72,7 +72,7 @@ class Bench:
         self.stated_mode: ModeInForce | None = ModeInForce(Mode.ZERO_TORQUE, 4)
         self.in_force = self.stated_mode
         self.batches: list[Batch] = []
-        self.acting: list[tuple[tuple[int, ...], ...]] = []  # gains in effect after every object
+        self.acting: list[tuple[tuple[int, ...], ...]] = []  # gains that act after every object
         self.rows: list[tuple[tuple[int, ...], ...]] = []  # registers after every object
 
     def run(self, seconds: float) -> Bench:
@@ -133,7 +133,7 @@ def make_bench() -> Callable[..., Bench]:
 
 @pytest.fixture(scope="session")
 def factory() -> tuple[int, ...]:
-    """Position gain, velocity gain, integral and gate of a drive as it comes."""
+    """Position gain, velocity gain, integral and gate of a drive after its power-up."""
     return FACTORY
 
 

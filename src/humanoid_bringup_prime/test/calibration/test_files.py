@@ -97,7 +97,7 @@ def test_what_fails_leaves_the_old_file_and_nothing_else(
         raise OSError(28, "No space left on device")
 
     real = os.fsync
-    calls = iter([real, full])  # the backup goes well
+    calls = iter([real, full])  # the backup succeeds
 
     def fsync(descriptor: int) -> None:
         next(calls)(descriptor)
@@ -128,7 +128,7 @@ def test_a_file_that_was_made_read_only_is_not_replaced(
 ) -> None:
     path = tmp_path / "calibration.yaml"
     path.write_text("old")
-    monkeypatch.setattr(os, "access", lambda found, _: Path(found) != path)  # root may write all
+    monkeypatch.setattr(os, "access", lambda found, _: Path(found) != path)  # also for root
     with pytest.raises(CalibrationFileError, match=r"calibration.yaml: no permission to write"):
         check_writable(path)
 
@@ -141,6 +141,6 @@ def test_a_place_that_cannot_be_written_is_known_before_the_work_begins(
         check_writable(tmp_path)
     with pytest.raises(CalibrationFileError, match="there is no folder"):
         check_writable(tmp_path / "nowhere" / "new.yaml")
-    monkeypatch.setattr(os, "access", lambda *_: False)  # root may write anywhere
+    monkeypatch.setattr(os, "access", lambda *_: False)  # also for root
     with pytest.raises(CalibrationFileError, match=r"no permission .*--output FILE"):
         check_writable(tmp_path / "new.yaml")

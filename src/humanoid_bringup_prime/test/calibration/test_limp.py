@@ -1,4 +1,4 @@
-"""One drive at a time is damped-limp, and every drive is as it was at the end."""
+"""One drive at a time is limp with damping, and at the end every drive has its former registers."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_a_drive_is_limp_whether_or_not_it_stores_what_comes_behind_its_gate(
 
 
 def test_the_damping_is_never_less_than_a_safe_one(bench: Any) -> None:
-    """As an impedance manager leaves it that was stopped in ZERO_TORQUE."""
+    """The drives are as an impedance manager stopped in ZERO_TORQUE leaves them."""
     for drive in bench.drives:
         drive.values.update(dict.fromkeys(drive.values, 0))
     bench.select("joint2")
@@ -73,7 +73,7 @@ def test_never_two_drives_are_off_their_factory_gains_at_once_and_none_undamped(
 
 
 def test_a_gate_left_open_is_closed_before_anything_else(bench: Any) -> None:
-    """As kill -9 leaves it."""
+    """The drives are as kill -9 leaves them."""
     bench.drives[0].values.update({(0x2382, 1): 0, (0x2381, 2): 0, (0x2383, 0): 1})
     bench.select("joint1")
     assert [row[3] for row in bench.registers()] == [0, 1, 0]
@@ -188,7 +188,7 @@ def test_a_drive_that_became_stiff_is_not_softened_again_without_a_request(
 def test_after_an_interruption_nothing_becomes_limp_without_a_request(
     bench: Any, factory: Any
 ) -> None:
-    """The control process was restarted: it has closed the gate; the registers are ours."""
+    """The control process was restarted: gate closed, registers still those of the calibration."""
     bench.select("joint0")
     bench.flowing = False
     bench.run(3.0)

@@ -50,11 +50,11 @@ def _block(interface: str, calibration: Path) -> HardwareInfo:
 
 @pytest.fixture
 def make_bench(ring_bench: Any, tmp_path: Path) -> Iterator[Callable[..., Any]]:
-    """Three joints of an arm, that hang down but for `raised` [rad] of the second one."""
+    """Three joints of an arm that hangs down; the second joint is raised by `raised` [rad]."""
     with ExitStack() as cleanup:
 
         def make(raised: float = 0.0, **assumed: object) -> Any:
-            # With a brake: nothing else holds an arm up before its drive is enabled.
+            # Only a brake holds an arm up before its drive is enabled.
             ring = MemoryRing(COUNT, joints="arms", assume={**assumed, "brake": True})
             ring.control.set_joint(1, raised)
             drives = [Drive(name, slave, 56) for slave, name in enumerate(NAMES)]
@@ -125,7 +125,7 @@ def test_a_limp_joint_sinks_slowly_and_is_caught_without_a_jump(
 def test_a_joint_whose_feed_forward_stays_is_never_made_limp(
     make_bench: Any, kind: str, stores: bool
 ) -> None:
-    """Its target could not follow it, and it would be pulled when it is stiff again."""
+    """The target could not follow the joint, and would pull it when it is stiff again."""
     bench = make_bench(1.2, feed_forward=kind, stores_gains_behind_closed_gate=stores)
     factory = bench.run(0.1).rows()
     speeds = []
@@ -163,7 +163,7 @@ def test_the_next_joint_is_softened_only_after_the_first_is_itself_again(bench: 
 
 
 def test_the_end_of_the_control_process_closes_the_gate_of_a_limp_joint(bench: Any) -> None:
-    """As `hc mode quit` does, when the calibration itself has died."""
+    """The control process ends as by `hc mode quit`, after the death of the calibration."""
     bench.limp.select("j1")
     bench.run(0.4)
     assert bench.rows()[1][3] == 1

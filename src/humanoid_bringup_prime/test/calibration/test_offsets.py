@@ -1,4 +1,4 @@
-"""From a sweep to direction and offset: whatever the truth is, it is found, flipped or not."""
+"""From a sweep to direction and offset: each true mounting is found, flipped or not."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ranges = st.tuples(angles, st.floats(0.6, 6.0)).map(lambda p: Interval(p[0], p[0
 
 
 def raw_stops(truth: Setting, limits: Interval) -> Interval:
-    """Raw angles of the two stops of a joint that is mounted so."""
+    """Return the raw angles of the two stops of a joint with this mounting."""
     stops = [truth.direction * stop + truth.homing_offset for stop in (limits.low, limits.high)]
     return Interval(min(stops), max(stops))
 
@@ -55,7 +55,7 @@ def test_with_the_wrong_direction_a_flip_finds_it_without_a_new_sweep(
 def test_a_flip_gives_what_a_sweep_in_that_direction_would_have_given(
     direction: int, offset: float, limits: Interval, found: Interval
 ) -> None:
-    """Whatever was swept: also a range that isn't the URDF's."""
+    """The swept range may differ from that of the URDF."""
     raw = Interval(found.low + offset, found.high + offset)
     there = swept(raw, limits, direction)
     assert pair(flipped(there, limits)) == close(swept(raw, limits, -direction))

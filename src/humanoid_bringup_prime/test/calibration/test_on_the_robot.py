@@ -1,4 +1,4 @@
-"""Arms that are mounted at random, moved by hand to their stops on the virtual robot, found out."""
+"""The calibration of the virtual robot finds random mountings: hands move arms to their stops."""
 
 from __future__ import annotations
 
@@ -28,32 +28,32 @@ from prime_description import expand
 
 RATE = 50.0  # [Hz]
 COUNT = 2 * pi / 524288  # [rad] of an eRob's encoder
-SOFTEST = 0.02  # [rad] that a stop may yield when it is reached at the speed of these hands
+SOFTEST = 0.02  # [rad] by which a stop may bend at the speed of this motion
 CLOSE = 0.3  # [rad] from the stop
 AT_REST = 0.001  # [rad/s]
-REST = 0.06  # [s] at a stop, until its angle has come through the ring to the session
+REST = 0.06  # [s] at a stop, until the session has its angle from the ring
 SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.soak) for seed in range(1, 20))]
 
 
 @dataclass(frozen=True)
 class Hand:
-    """The torque of the hand [Nm]: on the way, and close to a stop."""
+    """The torque of the hand [Nm]: between the stops, and close to one."""
 
     far: float
     near: float
 
 
-# As strong as the weight needs and the drive's damping allows: banging against a stop bends it.
+# The weight and the drive's damping need this torque; a hit at higher speed would bend the stop.
 ON_THE_ARM, ON_THE_HAND = Hand(35.0, 15.0), Hand(25.0, 4.0)
 
 
 class Operator:
-    """Moves one joint after another, in the robot's own time."""
+    """Moves one joint after another in simulated time."""
 
     def __init__(self, bench: Any, session: CalibrationSession) -> None:
         self.bench, self.session = bench, session
         self.control = bench.control
-        self.yielded: dict[str, float] = {}  # [rad] how far a joint was beyond its stops
+        self.yielded: dict[str, float] = {}  # [rad] largest distance of a joint beyond its stops
         bench.seen = session.joints_seen
 
     def sweep(self, joint: str, hand: Hand) -> None:
@@ -86,7 +86,7 @@ class Operator:
 
 @pytest.fixture(params=SEEDS)
 def mountings(request: pytest.FixtureRequest) -> dict[str, Setting]:
-    """The truth that is to be found."""
+    """Return the true mounting."""
     random = Random(request.param)
     return {
         joint: Setting(random.choice((-1, 1)), random.uniform(-pi, pi)) for joint in RING_JOINTS
@@ -129,7 +129,7 @@ def test_sweeps_to_both_stops_find_random_directions_and_offsets_of_all_arm_join
     assert not any(drive["error"] for drive in bench.control.drives())
 
     def check(truth_in: Callable[[str], Setting]) -> None:
-        """Within one count of the encoder, and half of what one stop has yielded."""
+        """The error is within one count of the encoder and half the bending of one stop."""
         found = {result.joint: result for result in session.results()}
         for joint in RING_JOINTS:
             truth, setting = truth_in(joint), found[joint].setting
@@ -138,7 +138,7 @@ def test_sweeps_to_both_stops_find_random_directions_and_offsets_of_all_arm_join
             error = abs(setting.homing_offset - truth.homing_offset)
             assert error <= COUNT + operator.yielded[joint] / 2, joint
 
-    # In the direction that was assumed: right where it is the true one, else one flip from it.
+    # With the assumed direction the result is right or needs one flip.
     limits = session.robot.limits
     wrong = [joint for joint in RING_JOINTS if mountings[joint].direction == -1]
     assert 0 < len(wrong) < len(RING_JOINTS)

@@ -26,7 +26,7 @@ Edit = Callable[[dict[str, Any]], object]
 
 @pytest.fixture
 def edited(tmp_path: Path) -> Callable[[Edit], Path]:
-    """A calibration file like the installed one but for what is changed in it."""
+    """Return a copy of the installed calibration file with changes."""
 
     def make(edit: Edit) -> Path:
         content = yaml.safe_load((CONFIG / "prime_calibration.yaml").read_text())
@@ -40,7 +40,7 @@ def edited(tmp_path: Path) -> Callable[[Edit], Path]:
 
 @pytest.fixture(scope="module")
 def urdf() -> str:
-    """Of the real robot, with a calibration file to be replaced."""
+    """Return options of the real robot with a calibration file that can be replaced."""
     return expand({"calibration_file": "/nowhere.yaml"})
 
 
@@ -126,7 +126,7 @@ def test_a_bring_up_for_calibration_is_the_real_one_without_the_impedance_manage
     assert len(found) == len(usual) - 1
     (control,) = (process for process in found if process.label == "control")
     modes = yaml.safe_load(control.parameter_files[1].read_text())["mode_manager"]
-    # The mode manager waits for one that never speaks: no stiff mode.
+    # The mode manager waits for an impedance manager that sends no state: no stiff mode.
     assert modes["ros__parameters"]["impedance_manager"] == "erob_impedance_manager/state"
     assert any("`hc calibrate`" in note for note in notes(Options(calibrate=True, **options)))
 

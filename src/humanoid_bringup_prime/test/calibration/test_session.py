@@ -24,7 +24,7 @@ def robot() -> Robot:
 
 @pytest.fixture
 def session(robot: Robot) -> CalibrationSession:
-    """All of Prime, nothing selected; the drives answer nothing."""
+    """A session with all of Prime and no selected joint; the drives do not answer."""
     gate = JointStatesGate(list(robot.drives), robot.period)
     return CalibrationSession(robot, LimpDrives(robot.drives.values(), gate, patience=1.0))
 

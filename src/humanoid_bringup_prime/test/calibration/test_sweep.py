@@ -1,4 +1,4 @@
-"""The recorder works in raw angles, whatever calibration the robot applies."""
+"""The recorder works in raw angles, independent of the calibration of the robot."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ def parameters(count: int, **changes: object) -> ImpedanceParameters:
 
 @dataclass
 class FakeDrive:
-    """A drive's registers, and what is wrong with it."""
+    """The registers of a drive, and its defects."""
 
     values: dict[tuple[int, int], int] = field(
         default_factory=lambda: {POSITION: 0, VELOCITY: 0, INTEGRAL: 0, GATE: 0}
@@ -50,9 +50,9 @@ class FakeDrive:
     stores_behind_its_gate: bool = True
     length: int = 4  # bytes of a register
     dead: bool = False  # never answers
-    aborts: set[tuple[int, int]] = field(default_factory=set)  # objects it refuses to be written
-    ignores: set[tuple[int, int]] = field(default_factory=set)  # objects it keeps as they are
-    stiffness: list[int] = field(default_factory=list)  # pos · vel in effect after every write
+    aborts: set[tuple[int, int]] = field(default_factory=set)  # objects whose writes it refuses
+    ignores: set[tuple[int, int]] = field(default_factory=set)  # objects that it does not change
+    stiffness: list[int] = field(default_factory=list)  # pos · vel that acts after every write
 
     def write(self, key: tuple[int, int], value: int) -> None:
         kept = self.values[GATE] == 0 and key != GATE and not self.stores_behind_its_gate
@@ -70,7 +70,7 @@ class FakeDrive:
 
 
 class RunningBatch:
-    """A batch at the component: an object per slave and step, as the batch services do it."""
+    """A batch at the component: one object per slave and step, as the batch services do."""
 
     def __init__(self, bench: Bench, batch: Batch) -> None:
         self.bench, self.batch = bench, batch
@@ -79,7 +79,7 @@ class RunningBatch:
             self.todo.setdefault(item.slave, []).append(place)
         self.back = {slave: list(places) for slave, places in self.todo.items() if batch.write}
         self.results: dict[int, SdoResult] = {}
-        self.stuck = dict.fromkeys(self.todo, 100)  # steps until a dead one is given up
+        self.stuck = dict.fromkeys(self.todo, 100)  # steps until the timeout of a dead drive
 
     @property
     def done(self) -> bool:
@@ -95,7 +95,7 @@ class RunningBatch:
                     self._read(place, self._wanted(slave, place))
 
     def _wanted(self, slave: int, place: int) -> bytes:
-        """What was written last to the object at `place`."""
+        """Return the last value written to the object at `place`."""
         item = self.batch.objects[place]
         same = [o for o in self.batch.objects if o.slave == slave and _key(o) == _key(item)]
         return same[-1].data
@@ -177,13 +177,13 @@ class Bench:
         self.answering = True
         self.in_force: ModeInForce | None = None
         self.sent: list[Batch] = []
-        self.began: list[tuple[float, SdoObject, bool]] = []  # objects on the wire, and when
+        self.began: list[tuple[float, SdoObject, bool]] = []  # with their times
         self.running: list[RunningBatch] = []
         self._next_states = 0.0
         self._number = 0
 
     def state(self, mode: Mode, number: int | None = None) -> Bench:
-        """A switch, and the statement about it."""
+        """Switch, and publish the statement."""
         self._number = self._number + 1 if number is None else number
         self.in_force = ModeInForce(mode, self._number)
         self.manager.stated(self.in_force, self.time)
@@ -219,7 +219,7 @@ class Bench:
         return [time for time, _, write in self.began if write]
 
     def writes(self) -> list[tuple[int, tuple[int, int], int]]:
-        """What was written so far: slave, object, value; and forget it."""
+        """Return the writes since the last call: slave, object, value."""
         found = [
             (o.slave, _key(o), int.from_bytes(o.data, "little", signed=True))
             for _, o, write in self.began
@@ -239,7 +239,7 @@ class Bench:
 
 @pytest.fixture
 def bench() -> Bench:
-    """Ten drives as they come up: gate closed, gains not written."""
+    """Ten drives after their power-up: gate closed, gains not written."""
     return Bench()
 
 

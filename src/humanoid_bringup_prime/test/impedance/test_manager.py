@@ -63,7 +63,7 @@ def test_pending_gains_are_kept_while_the_joint_states_are_interrupted(
 
 
 def test_a_batch_under_way_ends_with_the_permission_it_was_sent_with(bench: Any) -> None:
-    """A batch sent in the last moment of an open gate may not outlast it."""
+    """A batch sent at the end of an open gate must end with it."""
     bench.enter(Mode.DAMPING)
     bench.flowing = False
     closes = bench.gate.closes
@@ -128,7 +128,7 @@ def test_arming_is_announced_before_it_is_done(
 def test_drives_left_armed_and_stiff_are_softened_without_becoming_stiffer(
     bench: Any, registers: Any
 ) -> None:
-    """The manager was killed in a stiff mode: nothing is taken for granted."""
+    """The manager was killed in a stiff mode: the new one reads all registers."""
     for drive in bench.drives:
         drive.values = {POSITION: 600, VELOCITY: 30, INTEGRAL: 7, GATE: 1}
     bench.state(Mode.DAMPING).run(0.1)
@@ -147,7 +147,7 @@ def test_a_restarted_manager_that_finds_all_well_writes_nothing(bench: Any) -> N
 def test_stiffness_that_does_not_fit_the_drives_registers_is_named_and_never_written(
     make_bench: Any,
 ) -> None:
-    """A drive whose registers have 16 bits: at most 32767, whether they have a sign or not."""
+    """A drive with 16-bit registers: at most 32767, signed or unsigned."""
     bench = make_bench(1, mode_kp=[0.0, 0.0, 2000.0, 20.0, 20.0])
     bench.drives[0].length = 2
     bench.enter(Mode.DAMPING).state(Mode.STANDBY).run(0.5)
@@ -221,7 +221,7 @@ def test_confirmation_waits_for_the_read_back(bench: Any) -> None:
 def test_a_mode_that_is_written_is_not_confirmed_when_it_is_taken_back_at_once(
     bench: Any, registers: Any
 ) -> None:
-    """Between two modes a drive may have the gains of either: what was read before is void."""
+    """Between two modes a drive may have the gains of either: earlier readings do not count."""
     bench.enter(STIFF)
     bench.state(Mode.DAMPING).run(0.002)
     assert {drive.row[:3] for drive in bench.drives} == {(0, 56, 0)}
@@ -266,7 +266,7 @@ def test_a_newer_mode_overtakes_the_one_being_written_which_is_no_failure(
     assert all(value <= 515 * 19 for drive in bench.drives for value in drive.stiffness)
 
 
-# What can go wrong.
+# Errors.
 
 
 def test_only_the_drive_that_failed_is_tried_again_a_bounded_number_of_times(
@@ -321,7 +321,7 @@ def test_nine_drives_are_softened_while_the_tenth_is_dead(bench: Any, registers:
     bench.drives[9].dead = True
     bench.state(Mode.DAMPING).run(0.02)
     assert rows(bench) == {(*registers[Mode.DAMPING], 1), (*registers[STIFF], 1)}
-    # Again, while the batch that waits for the dead one is under way.
+    # The same while the batch that waits for the dead drive is active.
     bench.state(STIFF).run(0.05)
     bench.state(Mode.DAMPING).run(0.05)
     assert [d.row for d in bench.drives[:9]] == [(*registers[Mode.DAMPING], 1)] * 9
@@ -396,7 +396,7 @@ def test_drive_that_answers_no_reading_is_not_believed_for_long(bench: Any) -> N
 
 
 def test_one_reading_that_is_never_answered_leaves_the_gains_confirmed(bench: Any) -> None:
-    """The whole batch is without a reply, as of a service that loses it."""
+    """The whole batch gets no reply, as from a service that loses it."""
     bench.enter(STIFF)
     run_to_the_next_audit(bench)
     bench.answering = False
@@ -548,7 +548,7 @@ def test_after_a_long_interruption_nothing_is_confirmed_before_it_was_read_again
 def test_after_a_short_interruption_all_is_read_again_at_once(
     bench: Any, registers: Any, mode: Mode
 ) -> None:
-    """Also where a change of mode is written first."""
+    """The same if a change of mode is written first."""
     bench.enter(Mode.DAMPING)
     bench.flowing = False
     bench.run(0.3)
@@ -572,7 +572,7 @@ def test_when_the_numbers_start_again_nothing_is_taken_for_granted(
 
 
 def test_a_statement_that_is_not_in_force_moves_no_gain(bench: Any, registers: Any) -> None:
-    """A second stack, or a recording whose stamps are right: the component refuses."""
+    """A second stack, or a recording with valid stamps: the component refuses."""
     bench.enter(Mode.DAMPING)
     bench.manager.stated(ModeInForce(STIFF, 9), bench.time)
     bench.run(0.5)
@@ -584,7 +584,7 @@ def test_a_statement_that_is_not_in_force_moves_no_gain(bench: Any, registers: A
     assert bench.confirmed
 
 
-# Whatever happens.
+# Any sequence of events.
 
 EVENTS = st.lists(
     st.tuples(

@@ -1,7 +1,7 @@
-"""The impedance manager arms drives of a virtual ring, whatever kind of eRob they are.
+"""The impedance manager arms drives of a virtual ring, for every type of eRob.
 
-Each drive turns an arm of 6 Nm that falls from level in DAMPING; with a limp drive it would reach
-5.7 rad/s, with the register of DAMPING (56) and nothing against it 1.31.
+Each drive turns an arm of 6 Nm that falls from level in DAMPING. With a limp drive it would reach
+5.7 rad/s, with the register of DAMPING (56) alone 1.31.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ JOINT = "j0"
 
 
 class Robot:
-    """Drives, their component, and the impedance manager, on the ring's time."""
+    """Drives, their component, and the impedance manager, in ring time."""
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ class Robot:
         parallel: bool = True,
     ) -> None:
         self.names = [f"j{i}" for i in range(count)]
-        self.target: float | None = None  # [rad] None: where the joint is
+        self.target: float | None = None  # [rad] None: the position of the joint
         self.control, self.clock = ring.control, ring.clock
         self.system = ErobSystem(ring, open_master=ring.master)
         calibration = folder / "calibration.yaml"
@@ -146,7 +146,7 @@ class Robot:
 
     @property
     def number(self) -> int:
-        """Of the switch in force."""
+        """Return mode and number of the switch in force."""
         return self._in_force.number
 
     @property
@@ -155,12 +155,12 @@ class Robot:
 
     @property
     def measured(self) -> float:
-        """Position of the joint [rad], as the component tells it."""
+        """Return the position of the joint [rad] by the component."""
         return float(self._state.position[0])
 
     @property
     def values(self) -> Mapping[str, str]:
-        """What /diagnostics says of the joint."""
+        """Return the diagnosis of the joint."""
         return next(it.values for it in self.system.diagnose() if it.name == f"joint: {JOINT}")
 
     @property
@@ -264,7 +264,7 @@ def test_a_wrong_gear_or_torque_constant_scales_the_impedance_and_nothing_else(
 
 
 def move_by_hand(robot: Robot) -> None:
-    """Push by half a radian and release; then the joint comes to rest."""
+    """Push by half a radian and release; the joint comes to rest."""
     begin = robot.drive["joint_position"]
     robot.control.external_torque(0, 12.0)
     while robot.drive["joint_position"] < begin + 0.5:
@@ -293,7 +293,7 @@ def test_limp_joint_that_was_moved_is_not_pulled_when_it_is_to_be_stiff(
         assert not robot.system.impedance_confirmed()
         assert "j0" in message
         assert "0x2382:03" in message
-        assert (robot.drive["pos_reg"], robot.drive["vel_reg"]) == (0, 56)  # it still damps
+        assert (robot.drive["pos_reg"], robot.drive["vel_reg"]) == (0, 56)  # damping still acts
     robot.enter(Mode.DAMPING)
     robot.tick(25)
     assert max(robot.speeds) < 0.2  # [rad/s]; with a position gain it would be 3
@@ -302,7 +302,7 @@ def test_limp_joint_that_was_moved_is_not_pulled_when_it_is_to_be_stiff(
 def test_feed_forward_written_while_a_joint_is_limp_pulls_nothing(
     make_robot: Any,
 ) -> None:
-    """The component knows it from its own read-back, the manager not before it reads again."""
+    """The component detects it by its own read-back, the manager by its next reading."""
     robot = make_robot(joints="bench")
     robot.start(Mode.DAMPING)
     robot.tick(20)
@@ -353,13 +353,13 @@ def test_only_the_joint_whose_drive_answers_nothing_any_more_follows(make_robot:
     robot = loaded_in_standby(make_robot)
     targets = [drive["target"] for drive in robot.control.drives()]
     robot.control.mailbox_delay(math.inf, 2)
-    robot.tick(200)  # 4 s: the manager believes its registers for 2 s
+    robot.tick(200)  # 4 s: the manager uses a reading for 2 s
     assert not robot.system.impedance_confirmed()
     found = [drive["target"] for drive in robot.control.drives()]
     assert found[:2] == targets[:2]
     assert found[2] != targets[2]
     robot.control.mailbox_delay(0.0, 2)
-    robot.tick(200)  # a second until the next try, and back at a quarter of the velocity limit
+    robot.tick(200)  # a second until the next try, back at a quarter of the velocity limit
     assert robot.system.impedance_confirmed()
     assert [drive["target"] for drive in robot.control.drives()] == targets
 
@@ -368,7 +368,7 @@ def test_only_the_joint_whose_drive_answers_nothing_any_more_follows(make_robot:
 def test_ten_drives_get_their_gains_without_a_batch_that_is_refused_or_repeated(
     make_robot: Any, parallel: bool
 ) -> None:
-    """At 50 Hz a permission to write lasts 0.1 s, which ten drives in a row need twice over."""
+    """At 50 Hz a permission to write lasts 0.1 s; ten drives in a row need twice this time."""
     robot = make_robot(joints="bench", count=10, parallel=parallel, delay_ms=2.0)
     once = [list(range(10))] if parallel else [[slave] for slave in range(10)]
     robot.start(Mode.DAMPING)

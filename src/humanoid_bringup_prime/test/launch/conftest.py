@@ -1,7 +1,8 @@
-"""Has launch_testing run the files test_*_launch.py of this folder, each as one test.
+"""Let launch_testing run the files test_*_launch.py of this folder, each as one test.
 
-Not by its own plugin of pytest: that imports every test module of the workspace by the name of its
-file, and several share one. `PYTHONPATH=tests launch_test FILE` runs them, too.
+The plugin of launch_testing for pytest is not used: it imports every test module of the workspace
+by the name of its file, and several files have the same name. `PYTHONPATH=tests launch_test FILE`
+runs these files, too.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from types import ModuleType
 import pytest
 from test_support.operator import be_on_a_free_domain
 
-# A machine that has to have the launch system may not skip what needs it.
+# Where the launch system is required, its tests must not be skipped.
 REQUIRED = os.environ.get("HUMANOID_REQUIRE_LAUNCH") == "1"
 ENDING = "_launch.py"
 MISSING = "the launch system is not installed (launch, launch_ros, launch_testing)"
@@ -33,7 +34,7 @@ def _is_missing() -> bool:
 def pytest_pycollect_makemodule(
     module_path: Path, parent: pytest.Collector
 ) -> pytest.Collector | None:
-    """A file of launch_testing's is no module of functions."""
+    """A file of launch_testing has no test functions for pytest."""
     if not module_path.name.endswith(ENDING):
         return None
     return LaunchTestFile.from_parent(parent, path=module_path)
@@ -58,7 +59,7 @@ class LaunchTest(pytest.Item):
                 pytest.skip(reason)
             runner = LaunchTestRunner(LoadTestsFromPythonModule(module, name=self.name))
             runner.validate()
-            with warnings.catch_warnings():  # launch leaves sockets of its own to the collector
+            with warnings.catch_warnings():  # launch leaves its sockets to the garbage collector
                 warnings.simplefilter("ignore", ResourceWarning)
                 results = runner.run().values()
                 gc.collect()

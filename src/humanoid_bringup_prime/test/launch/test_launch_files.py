@@ -31,7 +31,7 @@ FILES = [
 ]
 BRING_UPS = ["calibrate", "mock", "mujoco", "real", "twin"]
 
-# As `ros2 launch FILE NAME:=VALUE ...` does it, and in a process of its own: launch takes signals.
+# As `ros2 launch FILE NAME:=VALUE ...`, in a separate process: launch installs signal handlers.
 LAUNCH = """
 import sys
 from launch import LaunchDescription, LaunchService
@@ -86,7 +86,7 @@ def test_every_argument_is_described_and_has_a_default(file: Path) -> None:
 
 @pytest.mark.parametrize("file", FILES)
 def test_no_argument_sets_a_rate(file: Path) -> None:
-    """SYNC0 follows the loop; the one place that says how fast is the controllers file."""
+    """SYNC0 follows the loop, whose rate only the controllers file defines."""
     names = arguments_of(file)
     assert not [name for name in names if "rate" in name or "frequency" in name]
 

@@ -1,4 +1,4 @@
-"""twin.launch.py: the real bring-up on both buses, which the virtual robot must outlive."""
+"""twin.launch.py: the real bring-up on both buses, which must end before the virtual robot."""
 
 import unittest
 import uuid

@@ -1,4 +1,4 @@
-"""The MIT law of the documents, the commands and modes that are measured, and how they are."""
+"""The MIT law of the documents, the measured commands and modes, and their measurement."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from humanoid_controller_manager.hardware_component import (
 )
 from humanoid_controller_manager.loop import results
 
-COUNT = 2 * pi / 65536  # [rad] of a Sito encoder; an eRob's is 8 times finer, so on its grid too
+COUNT = 2 * pi / 65536  # [rad] of a Sito encoder; an eRob has 8 counts for each
 CONFIG = Path(__file__).resolve().parents[2] / "config" / "prime_controllers.yaml"
 
 
@@ -41,7 +41,7 @@ class Row:
     damping: float  # [Nm s/rad]
 
     def law(self, position: float, velocity: float) -> float:
-        """Torque [Nm] at a joint in this state."""
+        """Return the torque [Nm] at a joint in this state."""
         spring = self.stiffness * (self.position - position)
         return spring + self.damping * (self.velocity - velocity) + self.effort
 
@@ -69,7 +69,7 @@ def row(request: pytest.FixtureRequest) -> Row:
 
 @pytest.fixture(scope="session")
 def known_state() -> tuple[float, float]:
-    """Where the joint is [rad] and how fast [rad/s]: whole counts, so that only the wire rounds."""
+    """Position [rad] and velocity [rad/s]: whole counts, so that only the wire rounds."""
     return 2500 * COUNT, -4000 * COUNT
 
 
@@ -117,27 +117,27 @@ def nominal_row() -> Callable[[float, float], Row]:
 
 @pytest.fixture(scope="session")
 def shipped() -> dict[str, dict[str, object]]:
-    """Parameters of the nodes of Prime, as they are shipped."""
+    """Shipped parameters of the nodes of Prime."""
     content = yaml.safe_load(CONFIG.read_text())
     return {node: entry["ros__parameters"] for node, entry in content.items()}
 
 
 class Specimens(Protocol):
-    """Joints with their motors, as they are in the plant. Arrays have an entry per joint."""
+    """Joints with their motors, by the truth of the plant. Arrays have an entry per joint."""
 
     settling: float  # [s] until the slowest of them has come to rest
     undisturbed: AbstractContextManager[
         object
-    ]  # within it time passes in `torque_at` and `run` only
+    ]  # in this context time passes in `torque_at` and `run` only
 
     def torque_at(self, position: float, velocity: float) -> FloatArray:
         """Torques [Nm] of the motors while the joints are held in a state [rad, rad/s]."""
 
     def place(self, position: float, velocity: float) -> None:
-        """Put all joints somewhere and release them."""
+        """Set all joints to a position and velocity and release them."""
 
     def load(self, torque: float) -> None:
-        """Torque [Nm] from outside on each of them."""
+        """Apply an external torque [Nm] to each joint."""
 
     def run(self, seconds: float) -> tuple[FloatArray, FloatArray]:
         """Positions and velocities every 20 ms, shape (samples, joints)."""
@@ -158,7 +158,7 @@ class Measured:
 class Laboratory:
     """Measures the gains of joints whose target is at 0, without reading their motors."""
 
-    PERIOD = 0.02  # [s] of what specimens tell
+    PERIOD = 0.02  # [s] between two samples of specimens
 
     def held(self, joints: Specimens) -> Measured:
         """Stiffness from a held offset, damping from a held speed."""
@@ -168,7 +168,7 @@ class Laboratory:
         )
 
     def loaded(self, joints: Specimens, nominal: Nominal) -> Measured:
-        """From how the joints move under a known torque, in the way the mode lets them move."""
+        """Measure by the motion under a known torque, which the mode permits."""
         if nominal.stiffness:
             return self.deflected(joints, 2.0)
         if nominal.damping:
@@ -177,7 +177,7 @@ class Laboratory:
         return self.coasting(joints)
 
     def deflected(self, joints: Specimens, load: float) -> Measured:
-        """Stiffness from the deflection under a load; damping from the decay without it.
+        """Measure stiffness by the deflection under a load, damping by the decay without it.
 
         All of the spring's energy ends in the damper: 1/2 load deflection = damping ∫ v² dt.
         """
@@ -204,7 +204,7 @@ class Laboratory:
         return np.asarray(load / speeds[-1])
 
     def coasting(self, joints: Specimens) -> Measured:
-        """Let go off its target a joint keeps its speed exactly, if nothing turns or brakes it."""
+        """Without stiffness and damping a joint released off its target keeps its speed exactly."""
         with joints.undisturbed:
             joints.place(0.2, 0.5)
             _, speeds = joints.run(0.8)
@@ -257,7 +257,7 @@ def _shown(title: str, *columns: str) -> Iterator[Table]:
 
 @pytest.fixture(scope="session")
 def law_table() -> Iterator[Table]:
-    """What the same five numbers give on every back end."""
+    """Print the torque of the same five numbers on every back end."""
     yield from _shown(
         "One command on every back end: torque at the joint [Nm]",
         "command", "back end", "law", "measured", "difference", "bound",
@@ -266,7 +266,7 @@ def law_table() -> Iterator[Table]:
 
 @pytest.fixture(scope="session")
 def wrist_table() -> Iterator[Table]:
-    """What the divisors of Sito gains do."""
+    """Print the effect of the divisors of Sito gains."""
     yield from _shown(
         "Gains of a wrist by its divisors, of those asked for",
         "divisors", "measured by", "documents", "measured", "reversed",
@@ -311,7 +311,7 @@ def block_info() -> Callable[..., HardwareInfo]:
 
 @pytest.fixture(scope="session")
 def check_results() -> Callable[[HardwareComponent, int, float], None]:
-    """Has the control loop's own checks look at every result of a component of n joints."""
+    """Let the checks of the control loop check every result of a component of n joints."""
 
     def check(system: HardwareComponent, joint_count: int, period: float) -> None:
         checks = results.Results(joint_count, period)

@@ -1,4 +1,4 @@
-"""The MIT law where nothing rounds: the simulation, and the mock."""
+"""The MIT law without rounding: simulation and mock."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_simulated_joint_gets_the_torque_of_the_law(
     system.on_activate(state)
     row.fill(command)
     system.data.qpos[:], system.data.qvel[:] = known_state
-    system.write(command, 0.0, 0.001)  # one physics step, from the known state on
+    system.write(command, 0.0, 0.001)  # one physics step from the known state
     system.read(state, 0.001, 0.001)
     expected, torque = row.law(*known_state), float(state.effort[0])
     law_table.add(row.name, "MuJoCo", expected, torque, torque - expected, ROUNDING)

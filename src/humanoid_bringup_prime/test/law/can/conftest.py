@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 IDS = [22, 23]
 INERTIA = 0.15  # [kg m²], without friction
-# The second motor is mounted the other way round; a whole number of counts off, for both families.
+# The second motor has the other direction and an offset of whole counts of both families.
 OFFSET = 1024 * 2 * pi / 65536  # [rad]
 MOUNTINGS = [Mounting(), Mounting(direction=-1, offset=OFFSET)]
 CALIBRATION = f"""
@@ -83,7 +83,7 @@ class Listener:
 
 
 class Motors:
-    """Motors and stack run in wall time; while a test measures, the motors' time is its own."""
+    """Motors and stack in wall time; during a measurement the test advances the motors' time."""
 
     def __init__(self, family: Family, model: str, channel: str) -> None:
         moment = Moment()
@@ -181,12 +181,12 @@ class Rig:
         self.system.on_activate(self._state)
 
     def command(self, row: Row) -> None:
-        """Have the motors get a command, gains and all."""
+        """Send the motors a command with all gains."""
         listener, gains = self._listener, dict(self._listener.gains)
         both = (row.stiffness, row.damping)
         change = both != (self._command.stiffness[0], self._command.damping[0])
         row.fill(self._command)
-        # What arrives first may have been under way before.
+        # The first frames may have been sent before.
         for _ in range(3):
             self._tick()
         if change and self._motors.family.gains is not None:
@@ -204,7 +204,7 @@ class Rig:
 def make_rig(
     tmp_path_factory: pytest.TempPathFactory, block_info: Callable[..., HardwareInfo]
 ) -> Callable[..., AbstractContextManager[Rig]]:
-    """Makes rigs with two motors, for as long as they are needed."""
+    """Make rigs with two motors, and close them after the test."""
 
     @contextmanager
     def make(family: str, model: str, **joint: str) -> Iterator[Rig]:

@@ -56,7 +56,7 @@ BOUNDS: dict[tuple[str, str], Callable[[Any, float, float], float]] = {
 }
 
 
-# The law is measured while the component is silent, for as long as a busy machine takes.
+# The law is measured while the component sends nothing, however long a busy machine takes.
 WITHOUT_WATCHDOG: dict[str, dict[str, str]] = {"robstride": {"can_timeout": "0"}}
 
 
@@ -72,7 +72,7 @@ def test_five_numbers_give_the_torque_of_the_law_at_the_joint(
     name, rig, bound_of = rig_and_bound
     rig.command(row)
     expected, bound = row.law(*known_state), bound_of(row, *known_state) + 1e-9
-    assert bound < 0.1  # [Nm]; fields of 12 bits still tell a law from another
+    assert bound < 0.1  # [Nm]; fields of 12 bits still distinguish two laws
     torques = rig.joints.torque_at(*known_state).tolist()
     for torque, mounted in zip(torques, ("", ", reversed"), strict=True):
         law_table.add(row.name, name + mounted, expected, torque, torque - expected, bound)

@@ -31,7 +31,7 @@ def test_mode_has_the_gains_of_the_documents_at_the_joint(
     held, loaded = laboratory.held(rig.joints), laboratory.loaded(rig.joints, nominal)
     for i, mounted in enumerate(("Sito", "Sito, reversed")):
         mode_table.add_mode(nominal, mounted, held.of(i), loaded.of(i))
-    # Held at whole counts nothing rounds but the gains' float32; loaded, counts and time do.
+    # At whole counts only the float32 of the gains rounds; under a load counts and time also round.
     np.testing.assert_allclose(held.stiffness, kp, rtol=1e-6, atol=1e-9)
     np.testing.assert_allclose(held.damping, kd, rtol=1e-6, atol=1e-9)
     np.testing.assert_allclose(loaded.stiffness, kp, rtol=0.01)

@@ -1,4 +1,4 @@
-"""Two eRob drives on a virtual ring whose time only tests move, and the stack's side of it.
+"""Two eRob drives on a virtual ring whose time only tests advance, and their component.
 
 Both transmissions leave 0.7 of the torque. The gains of the second drive allow for that.
 """
@@ -49,7 +49,7 @@ class RingJoints:
         self._rig, self._control = rig, rig.control
 
     def torque_at(self, position: float, velocity: float) -> FloatArray:
-        """From what the flywheels gain in speed in one step of the drives, in that state."""
+        """Measure by the acceleration of the flywheels in one step of the drives in that state."""
         self._rig.tick()
         self.place(position, velocity)
         self._control.advance(STEP)
@@ -82,7 +82,7 @@ class RingJoints:
 
 
 class RingRig:
-    """An ErobSystem on the ring, ticked by hand, and what the impedance manager does."""
+    """An ErobSystem on the ring, ticked by the test, and the writes of the impedance manager."""
 
     def __init__(self, ring: MemoryRing, info: HardwareInfo) -> None:
         self.control, self._time, self.period = ring.control, ring, 1.0 / info.update_rate
@@ -105,7 +105,7 @@ class RingRig:
             self.system.idle_until(self._due)
 
     def command(self, row: Row, mode: Mode, registers: Sequence[JointRegisters]) -> None:
-        """Into a mode with these gains, then have the drives get a command."""
+        """Switch to a mode with these gains, then send the drives a command."""
         self.tick()
         self._switch += 1
         self.system.mode_changed(mode, self._switch)

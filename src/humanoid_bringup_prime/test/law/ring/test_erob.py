@@ -15,7 +15,7 @@ from humanoid_devices_erob.impedance.drives import Drives, ImpedanceParameters
 from humanoid_devices_erob.impedance.drives import mode_table as registers_by_mode
 
 EFFICIENCY = (1.0, 0.7)  # `torque_efficiency` that the gains of each drive allow for
-REALIZED = (0.7, 1.0)  # share of the commanded gains that is left, of each drive
+REALIZED = (0.7, 1.0)  # share of the commanded gains that acts, of each drive
 # Half a unit of the registers: [Nm s/rad] of 0x2381:01 behind a transmission that leaves 0.7,
 # [1/s] of 0x2382:01, which is stiffness / damping.
 HALF_DAMPING = 0.5 * 0.7 * 0.1063
@@ -25,7 +25,7 @@ DERIVATION = 1 / 524288  # relative: the vendor's derivation has a count less pe
 
 
 def rounding(stiffness: float, damping: float) -> tuple[float, float]:
-    """How far realized gains may be from these, since registers are whole numbers."""
+    """Return the largest error of realized gains, since registers are whole numbers."""
     if damping == 0.0:
         return 0.0, 0.0
     ratio, half_ratio = stiffness / damping, HALF_RATIO if stiffness else 0.0
@@ -61,7 +61,7 @@ def test_velocity_and_effort_are_known_not_to_act(rig: Any) -> None:
 
 @pytest.fixture(scope="module")
 def registers(shipped: Any) -> list[Any]:
-    """The registers of each drive by mode, of the gains that are shipped."""
+    """The registers of each drive by mode, for the shipped gains."""
 
     def table(efficiency: float) -> Any:
         wired = {"joint_names": ["j"], "ring_positions": [0], "kt": [0.132e-3], "gear": [50.0]}
