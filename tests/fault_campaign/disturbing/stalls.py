@@ -147,7 +147,7 @@ def _tell(gap: Gap) -> None:
 
 
 class Mirror:
-    """Return two descriptors: bytes written to the first can be read from the second."""
+    """Two descriptors: bytes written to the first can be read from the second."""
 
     def __init__(self, into: int, out: int) -> None:
         self.into, self.out = into, out

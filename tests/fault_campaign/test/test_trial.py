@@ -219,7 +219,7 @@ def test_softness_is_demanded_after_a_fall_or_without_torque(kind: Kind) -> None
 
 @dataclass
 class FallsLate(FakeObserver):
-    """State the fall one second after the fault."""
+    """States the fall one second after the fault."""
 
     robot: Any = None
     begin: float = 0.0  # [s] robot time of the fault
@@ -247,7 +247,7 @@ def test_where_a_fall_is_left_to_chance_the_time_counts_from_the_fall(
 
 
 class FallsAtTheEnd(FakeObserver):
-    """State a fall at the end of the fault."""
+    """States a fall at the end of the fault."""
 
     def fresh(self, _seconds: float, _count: int = 3) -> bool:
         self.message = FALL
