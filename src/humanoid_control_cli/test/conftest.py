@@ -1,4 +1,4 @@
-"""Runs programs, reads them while they run, and finds every process they have left behind."""
+"""Run programs, read their output while they run, and find the processes that they leave."""
 
 import itertools
 import os
@@ -28,9 +28,9 @@ from humanoid_control_common.middleware.fastdds_tuning import PROFILE_VARIABLES
 from humanoid_control_common.testing import own_domains
 
 HC = "import sys; from humanoid_control_cli.main import main; sys.exit(main())"
-PATIENCE = 60.0  # [s]; a dead-man's switch, nothing here is expected to take long
+PATIENCE = 60.0  # [s]; a dead-man's switch, far above the expected time
 TIMEOUT = 30.0  # [s] of clients; a dead-man's switch, too
-# One after the other, so that no robot of a test meets that of another one.
+# One after the other, so that robots of two tests never meet.
 DOMAINS = itertools.cycle(own_domains())
 
 
@@ -43,7 +43,7 @@ def wait_until(condition: Callable[[], object], what: str) -> None:
 
 
 def _environment() -> dict[str, str]:
-    """Ours, without the profile that a client in this process has chosen for itself."""
+    """Return this environment without the profile that a client in this process has set."""
     return {name: text for name, text in os.environ.items() if name not in PROFILE_VARIABLES}
 
 
@@ -99,13 +99,13 @@ class Run:
         self.process.send_signal(number)
 
     def finish(self) -> int:
-        """The exit code, once it has ended and all of its output was read."""
+        """Return the exit code after the program has ended and all its output was read."""
         code = self.process.wait(PATIENCE)
         self._reader.join(PATIENCE)
         return code
 
     def descendants(self) -> dict[int, str]:
-        """Pid and command line of every process of this run but itself, however it was started."""
+        """Return pid and command line of every other process of this run."""
         found = {}
         for folder in Path("/proc").iterdir():
             if not folder.name.isdigit() or int(folder.name) == self.process.pid:
@@ -114,7 +114,7 @@ class Run:
                 environment = (folder / "environ").read_bytes()
                 command = (folder / "cmdline").read_bytes()
             except OSError:
-                continue  # ended meanwhile, or of another user
+                continue  # it has ended, or belongs to another user
             if self.marker.encode() in environment.split(b"\0"):
                 found[int(folder.name)] = command.replace(b"\0", b" ").decode()
         return found
@@ -125,14 +125,14 @@ class Run:
         return pid
 
     def wait_for_descendants(self, count: int) -> None:
-        """Wait until there are so many. One that has just been started shows no environment."""
+        """Wait until there are `count` processes. A new process has no environment at first."""
         wait_until(lambda: len(self.descendants()) == count, f"{count} descendants")
 
     def wait_until_alone(self) -> None:
         wait_until(lambda: not self.descendants(), "the end of every descendant")
 
     def kill_descendants(self) -> dict[int, str]:
-        """Kill those it has left behind; which they were."""
+        """Kill the processes that the program has left; return them."""
         left = self.descendants()
         for pid in left:
             with suppress(ProcessLookupError):
@@ -140,7 +140,7 @@ class Run:
         return left
 
     def clean_up(self) -> None:
-        """Ask it to end, if it runs. Raises AssertionError if anything of it had to be killed."""
+        """Send SIGTERM if the program runs. Raises AssertionError if a process had to be killed."""
         killed = []
         if self.process.poll() is None:
             self.send(signal.SIGTERM)
@@ -160,9 +160,9 @@ class Run:
 
 
 class Starter:
-    """Starts programs in a ROS domain of their own; ends what is left of them at the end."""
+    """Starts programs in a separate ROS domain; ends the remaining processes after the test."""
 
-    up: Run  # `hc up`, where a test brings its robot up once
+    up: Run  # `hc up` of a robot that several tests share
 
     def __init__(self, folder: Path) -> None:
         self.environment = {
@@ -182,7 +182,7 @@ class Starter:
         return self(sys.executable, "-c", HC, *arguments, **environment)
 
     def ask(self, *arguments: str) -> tuple[int, str]:
-        """Exit code and output of `hc`, which has a --timeout."""
+        """Return exit code and output of `hc` with --timeout."""
         run = self.hc(*arguments, "--timeout", str(TIMEOUT))
         return run.finish(), run.text
 
@@ -209,7 +209,7 @@ def start(tmp_path: Path) -> Iterator[Starter]:
 
 @pytest.fixture(scope="module")
 def start_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Starter]:
-    """The same, for what several tests use."""
+    """The same for programs that several tests share."""
     starter = Starter(tmp_path_factory.mktemp("shared"))
     yield starter
     starter.clean_up()
@@ -238,7 +238,7 @@ def quick_controllers(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def robot(start_once: Starter, quick_controllers: Path) -> Starter:
-    """Prime on mock hardware, used by all tests of a module."""
+    """Prime on mock hardware, shared by all tests of a module."""
     start_once.bring_up("mock", quick_controllers)
     return start_once
 
@@ -265,7 +265,7 @@ def hc(start: Starter) -> Callable[..., Run]:
 
 @pytest.fixture
 def moments() -> Callable[[int, float], list[float]]:
-    """Moments [s] spread over a bit more than `duration`: `count` of them, or SOAK_START_UPS."""
+    """Return times [s] spread over a little more than `duration`: `count`, or SOAK_START_UPS."""
 
     def spread(count: int, duration: float) -> list[float]:
         count = int(os.environ.get("SOAK_START_UPS", count))
@@ -276,9 +276,9 @@ def moments() -> Callable[[int, float], list[float]]:
 
 @pytest.fixture(autouse=True)
 def signals_are_heeded() -> Iterator[None]:
-    """Undo what a command leaves behind in this process: it ignores signals when it ends.
+    """Restore the signal handlers of this process: a command ignores signals when it ends.
 
-    Programs that later tests start would ignore them, too.
+    Programs of later tests would inherit that.
     """
     before = {number: signal.getsignal(number) for number in STOP_SIGNALS}
     yield
@@ -288,14 +288,14 @@ def signals_are_heeded() -> Iterator[None]:
 
 @pytest.fixture
 def hc_here(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[int, list[str]]]:
-    """Runs `hc` in this process: its exit code and its lines. For what a start doesn't change."""
+    """Run `hc` in this process, for tests independent of its start; return exit code and lines."""
 
     def run(*arguments: object, **environment: str) -> tuple[int, list[str]]:
         for name, value in environment.items():
             monkeypatch.setenv(name, value)
         result = CliRunner().invoke(app, [*map(str, arguments)])
         lines = result.output.splitlines()
-        if isinstance(result.exception, RobotError):  # as main.py shows it
+        if isinstance(result.exception, RobotError):  # as main.py prints it
             lines += f"hc: {result.exception}".splitlines()
         return result.exit_code, lines
 

@@ -1,11 +1,11 @@
-"""A real robot in ZERO_TORQUE, as `hc calibrate` sees it.
+"""The interfaces of a real robot in ZERO_TORQUE that `hc calibrate` uses.
 
-Usage: fake_prime.py URDF [manager|manager_later|remote]; manager_later comes when a joint is limp.
+Usage: fake_prime.py URDF [manager|manager_later|remote]; manager_later starts when a joint is limp.
 With `remote` it has a REMOTE controller, to which a command too short was sent.
 
-Whatever is loose - the wrists, and a drive with gate 1 and no position gain - is moved between both
-stops again and again, as by a hand. TRUTH is how all joints are mounted. A line on stdout
-reports that a drive has become limp, or that its gate is closed.
+The wrists, and a drive with gate 1 and no position gain, are moved between both stops again and
+again, as by a hand. TRUTH has the mountings of all joints. A line on stdout reports that a drive
+has become limp, or that its gate is closed.
 """
 
 import sys

@@ -1,7 +1,8 @@
-"""A control process with a ring, as `hc sdo` sees it: states DAMPING, serves SDO batches.
+"""The interfaces of a control process with a ring that `hc sdo` uses: statements and SDO batches.
 
-Slave 0 and 1 have the objects below; slave 2 refuses, slave 3 aborts, slave 4 doesn't answer, and
-slave 5 reads back something else. A write in a mode or under a number not in force is refused.
+The mode is DAMPING. Slaves 0 and 1 have the objects below; slave 2 refuses, slave 3 aborts, slave 4
+does not answer, and slave 5 reads another value back. A write with a mode or number not in force is
+refused.
 """
 
 import sys

@@ -1,6 +1,6 @@
-"""Programs that command a robot over its joint stream's socket, and break the connection.
+"""Programs that command a robot over the socket of its joint stream, and break the connection.
 
-They speak HTTP/2 themselves: they begin within a millisecond, and end at any byte.
+They use HTTP/2 directly, so they begin within a millisecond and end at any byte.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from src.humanoid_control_cli.test.conftest import PATIENCE
 from src.humanoid_control_cli.test.stream_robot import Ticks, is_stiff, stiff_beyond
 
 MS: Final = 1_000_000  # [ns]
-FOLLOWS: Final = 1.0  # [s] until the robot does
+FOLLOWS: Final = 1.0  # [s] until the robot follows
 
 
 class Owner:
-    """Has the lease, and activates. Its calls are checked."""
+    """Takes the lease and activates the robot. Its calls are checked."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -36,7 +36,7 @@ class Owner:
         self.lease = self._call("AcquireLease", pb.LeaseRequest(owner="breaking"), pb.Lease).token
 
     def activate(self) -> int:
-        """Also keeps the lease. Returns how many faults were cleared before."""
+        """Activate; this also keeps the lease. Return the number of faults cleared before."""
         request = pb.ActivateRequest(lease=self.lease).SerializeToString()
         reply = pb.ActivateReply.FromString(self._connection.call("Activate", request))
         if reply.status == Status.FAULT:
@@ -45,7 +45,7 @@ class Owner:
         return 0
 
     def clear_faults(self) -> int:
-        """Return how many stood. Each is one that this client may clear."""
+        """Clear the faults; return their number. This client may clear each of them."""
         faults = pb.Faults.FromString(self._connection.call("ListFaults", b"")).faults
         for fault in faults:
             assert fault.clearable, fault
@@ -57,7 +57,7 @@ class Owner:
         self._connection.close()
 
     def update(self, ticks: Ticks, horizon: int) -> Any:
-        """One that holds the measured pose for `horizon` [ns]."""
+        """Return an update that holds the measured pose for `horizon` [ns]."""
         zeros = [0.0] * len(self.config.joints)
         pose = ticks.since(ticks.number - 1)["state"][0, 0].tolist()
         gains = pb.Gains(
@@ -75,7 +75,7 @@ class Owner:
 
 @dataclass(slots=True)
 class Sender:
-    """One stream of updates."""
+    """A stream of updates."""
 
     connection: Connection
     stream: int
@@ -108,14 +108,14 @@ def shut(sender: Sender, _: Random) -> None:
 
 
 def torn(sender: Sender, chance: Random) -> None:
-    """The connection ends within a message."""
+    """End the connection within a message."""
     data = frames_of(bytes(500), sender.stream, 0)
     sender.connection.send_raw(data[: chance.randrange(1, len(data))])
     sender.connection.close()
 
 
 def frozen(_sender: Sender, _: Random) -> None:
-    """Nothing comes, and nothing says so."""
+    """Send nothing more, without an end of the stream."""
 
 
 ENDS: Final[tuple[Callable[[Sender, Random], None], ...]] = (
@@ -134,13 +134,13 @@ class Disconnect:
     """The robot's reaction to one disconnection."""
 
     how: str
-    ticks: int  # in which it has followed after the connection had ended
-    beyond: int  # of these: begun after the end of the command
+    ticks: int  # ticks with the stream's command after the end of the connection
+    beyond: int  # of these, begun after the end of the command
     stiff: bool  # before
 
 
 def disconnect(owner: Owner, ticks: Ticks, chance: Random) -> Disconnect:
-    """Have the robot follow a program that disconnects at a random moment, in a random way."""
+    """Let the robot follow a program that disconnects at a random time in a random way."""
     assert owner.activate() == 0, "a fault stood"
     before = ticks.number
     how = chance.randrange(len(ENDS) + 1)
@@ -162,7 +162,7 @@ def disconnect(owner: Owner, ticks: Ticks, chance: Random) -> Disconnect:
 
 
 def _stream(sender: Sender, owner: Owner, ticks: Ticks, chance: Random, until: int) -> None:
-    """Send `until` updates at random moments; wait until the robot executes one."""
+    """Send `until` updates at random times; wait until the robot executes one."""
     before = ticks.number
     for _ in range(until):
         sender.send(owner.update(ticks, chance.randrange(60 * MS, 400 * MS)))
@@ -173,7 +173,7 @@ def _stream(sender: Sender, owner: Owner, ticks: Ticks, chance: Random, until: i
 
 
 def _kill(owner: Owner, ticks: Ticks, chance: Random) -> tuple[int, int]:
-    """Kill a process that streams; return when it had ended, and when its command does [ns]."""
+    """Kill a streaming process; return the times of its end and of the end of its command [ns]."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
@@ -200,7 +200,7 @@ def _kill(owner: Owner, ticks: Ticks, chance: Random) -> tuple[int, int]:
 
 
 def _comes(condition: Callable[[], bool]) -> None:
-    """Wait a moment: a robot whose tick came late does not follow until the next activation."""
+    """Wait for `condition`, or FOLLOWS: after a late tick the robot does not follow any more."""
     gives_up = time.monotonic() + FOLLOWS
     while not condition() and time.monotonic() < gives_up:
         time.sleep(0.001)
@@ -214,7 +214,7 @@ def _wait(condition: Callable[[], bool]) -> None:
 
 
 def disconnects(path: str, count: int, seed: int) -> list[Disconnect]:
-    """Programs that end in all ways, one after the other; none is followed beyond its end."""
+    """Run programs that end in all ways; the robot follows none beyond its end."""
     chance, ticks = Random(seed), Ticks()
     owner = Owner(path)
     try:

@@ -1,4 +1,4 @@
-"""Fuzzed updates through a joint stream's socket, while the robot executes those that are valid."""
+"""Fuzzed updates through the socket of a joint stream; the robot executes the valid ones."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from src.humanoid_control_cli.test.stream_robot import Ticks
 from src.humanoid_joint_stream.test.fuzzed_updates import fuzzed
 
 TOGETHER: Final = 8  # updates sent at once: the first invalid one ends the stream
-LOOK: Final = 64  # streams between two looks at the ticks, whose records last for longer
+LOOK: Final = 64  # streams between two checks of the ticks, whose records last longer
 
 
 @dataclass(slots=True)
@@ -29,14 +29,14 @@ class Sent:
     received: int = 0
     accepted: int = 0
     streams: int = 0
-    faults: int = 0  # a joint was faster than the velocity limit of an update
+    faults: int = 0  # a joint exceeded the velocity limit of an update
     stiff: int = 0  # ticks of the control loop with a command of one of them
 
 
 def fuzz(path: str, count: int, seed: int) -> Sent:
     """Send updates until `count` are received.
 
-    The robot is activated for every stream. The control loop writes no command that is broken.
+    The robot is activated for every stream. The control loop must write no invalid command.
     """
     chance, ticks, sent = Random(seed), Ticks(), Sent()
     owner = Owner(path)
@@ -72,7 +72,7 @@ def _stream(connection: Connection, owner: Owner, chance: Random) -> Any:
 
 
 def _raw(path: str, chance: Random) -> None:
-    """Send bytes that are no HTTP/2 at all."""
+    """Send bytes that are not HTTP/2."""
     connection = Connection(path)
     with suppress(OSError):
         connection.send_raw(chance.randbytes(chance.randrange(1, 5000)))
@@ -80,7 +80,7 @@ def _raw(path: str, chance: Random) -> None:
 
 
 def _checked(ticks: Records, config: Any) -> int:
-    """Return how many ticks had gains of an update. All are finite and within the limits."""
+    """Return the number of ticks with gains of an update. All are finite and within the limits."""
     position, _, effort, k_q_p, k_qd_p = np.moveaxis(ticks["command"], 1, 0)
     lower, upper, limit = (
         np.array([getattr(it, name) for it in config.joints])

@@ -1,4 +1,4 @@
-"""What the tests of a robot with a joint stream share: its clients, and the truth of its ticks."""
+"""Support of tests of a robot with a joint stream: its clients, and the records of its ticks."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def connected(robot: Starter) -> Iterator[JointClient]:
 
 
 def until(states: Iterator[JointStates], condition: Callable[[JointStates], object]) -> JointStates:
-    """The first state that is so; states come as long as the robot runs."""
+    """Return the first state that meets `condition`; states come as long as the robot runs."""
     gives_up = time.monotonic() + TIMEOUT
     for state in states:
         if condition(state):
@@ -75,7 +75,7 @@ def until(states: Iterator[JointStates], condition: Callable[[JointStates], obje
 
 
 def ends(control: Control, kind: type[Exception]) -> str:
-    """The text with which the robot ends the stream, as the next `send` tells."""
+    """Return the text with which the robot ends the stream; the next `send` raises it."""
 
     def ended() -> bool:
         return control._stream is None or control._stream.done()
@@ -91,15 +91,15 @@ def client_address() -> str:
 
 
 def next_statement(modes: ModeClient) -> StampedStatement:
-    """One that is made from now on."""
-    modes._client.wait(lambda: False, 0.05)  # those that have arrived already
+    """Return a statement made after this call."""
+    modes._client.wait(lambda: False, 0.05)  # statements that have arrived before
     before = modes.statement()
     modes._client.wait(lambda: modes.statement() != before, TIMEOUT)
     return modes.statement()
 
 
 def is_free(client: JointClient) -> bool:
-    """Whether the lease is free. The question takes it for a moment."""
+    """Return True if the lease is free. The check takes it for a short time."""
     token = client.call("AcquireLease", pb.LeaseRequest()).token
     return (
         bool(token) and client.call("ReturnLease", pb.LeaseToken(token=token)).status == Status.OK
@@ -107,7 +107,7 @@ def is_free(client: JointClient) -> bool:
 
 
 class Ticks:
-    """The commands that the control loop has written, from its own records."""
+    """The commands that the control loop has written, from its records."""
 
     def __init__(self) -> None:
         store = RecordStore()
@@ -115,11 +115,11 @@ class Ticks:
 
     @property
     def number(self) -> int:
-        """The number of the latest."""
+        """Return the number of the latest tick."""
         return self.file.words[Word.TICKS]
 
     def since(self, number: int) -> Records:
-        """Those after `number`."""
+        """Return the ticks after `number`."""
         slots, last = self.file.ticks, self.number
         assert last - number < len(slots), "the records have gone round"
         found = slots[[at % len(slots) for at in range(number, last)]].copy()
@@ -128,10 +128,10 @@ class Ticks:
 
 
 def is_stiff(ticks: Records) -> NDArray[np.bool_]:
-    """Whether any joint was stiff, for each tick."""
+    """Return for each tick whether any joint was stiff."""
     return np.asarray(ticks["command"][:, 3] != 0.0).max(axis=1)  # type: ignore[no-any-return]
 
 
 def stiff_beyond(ticks: Records, end: int) -> int:
-    """How many ticks were stiff that have begun after `end` [ns]: the one before had ended then."""
+    """Return the number of stiff ticks begun after `end` [ns]; the tick before had ended then."""
     return int((is_stiff(ticks)[1:] & (ticks["monotonic"][:-1] >= end)).sum())

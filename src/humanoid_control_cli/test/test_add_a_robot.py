@@ -1,4 +1,4 @@
-"""The tutorial docs/add_a_robot.md, followed: from an exported description to a moving robot."""
+"""The steps of docs/add_a_robot.md: from an exported description to a moving robot."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
 PAGE = (ROOT / "docs/add_a_robot.md").read_text()
-# Commands of the page that need more than this workspace, or have a variable in them. The other
-# tests of descriptions bring Prime up with such a folder.
+# Commands of the page that need more than this workspace, or have a variable. Other tests of
+# descriptions bring Prime up with such a folder.
 ELSEWHERE = {
     "source env.sh",
     "ros2 launch humanoid_bringup_prime mujoco.launch.py description:=FOLDER",
@@ -34,12 +34,12 @@ DOWN = "hc down"
 
 
 def words(command: str, home: Path) -> list[str]:
-    """A command of the page without `hc`, for a newcomer whose home is `home`."""
+    """Return a command of the page without `hc`, for a user with the home `home`."""
     return shlex.split(command.replace("~", str(home)).replace("WS/", f"{ROOT}/"))[1:]
 
 
 def built(home: Path) -> dict[str, str]:
-    """Build the own workspace, and return what sourcing it changes in the environment."""
+    """Build the user's workspace; return the environment after sourcing it."""
     lines = " && ".join(line.replace("~", str(home)) for line in BUILD)
     script = lines.replace("colcon build", f"{sys.executable} -m colcon build >&2") + " && env -0"
     result = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False)
@@ -52,7 +52,7 @@ def built(home: Path) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The home of a newcomer after step 2."""
+    """The home of a user after step 2."""
     folder = tmp_path_factory.mktemp("home")
     hc = [sys.executable, "-c", "from humanoid_control_cli.main import main; main()"]
     subprocess.run([*hc, *words(NEW, folder)], cwd=ROOT, check=True)
@@ -66,13 +66,13 @@ def test_every_command_of_the_page_is_run_here() -> None:
 
 
 def wait_until_at(pose: list[float], hc: Any, home: Path) -> None:
-    """Wait until both joints are there: a machine that is busy simulates more slowly."""
+    """Wait until both joints have arrived: a busy machine simulates more slowly."""
     deadline = time.monotonic() + 30.0
     angles: list[float] = []
     while angles != pytest.approx(pose, abs=0.15):
         assert time.monotonic() < deadline, angles
         status = hc(*words(STATUS, home))
-        status.finish()  # not 0 on a machine that was busy: the loop was late
+        status.finish()  # not 0 if a busy machine made the loop late
         found = re.findall(r"(?:shoulder|elbow)_pitch +([+-][\d.]+)", status.text)
         angles = [float(angle) for angle in found]
 

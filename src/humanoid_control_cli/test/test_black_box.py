@@ -1,4 +1,4 @@
-"""The black box beside a robot on mock hardware, and what `hc blackbox` tells of its files."""
+"""The black box beside a robot on mock hardware, and the report of `hc blackbox`."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ TIMEOUT = "30"  # [s]; a dead-man's switch
 
 @pytest.fixture(scope="module")
 def flown(start_once: Starter, quick_controllers: Path) -> SimpleNamespace:
-    """A robot in STANDBY: a file is requested, then a stop, then its control process is killed.
+    """A robot in STANDBY: a file is requested, then a stop; then its control process is killed.
 
     The three files, oldest first, and the output.
     """
@@ -57,7 +57,7 @@ def flown(start_once: Starter, quick_controllers: Path) -> SimpleNamespace:
     control = up.descendant("humanoid_controllers/control")
     os.kill(control, signal.SIGKILL)
     assert up.finish() == 128 + signal.SIGKILL
-    # There may be others: of a robot that was killed there earlier, of a machine that was held up.
+    # There may be others: of a robot killed there before, of a machine that was held up.
     reasons = {
         file: " ".join(it.text for it in read_fault_report(file).reasons) for file in store.files()
     }

@@ -1,4 +1,4 @@
-"""`hc calibrate` beside a process that is to it what a robot is."""
+"""`hc calibrate` with a process that has the interfaces of a robot."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def description() -> str:
 
 
 def write_calibration(path: Path) -> Path:
-    """The right directions, and offsets that are wrong."""
+    """Write a calibration file with the right directions and wrong offsets."""
     entries = yaml.safe_load((INSTALLED / "config/prime_calibration.yaml").read_text())
     for i, entry in enumerate(entries.values()):
         entry.update(direction=TRUE_DIRECTION, homing_offset=round(0.1 * i - 0.7, 1))
@@ -55,7 +55,7 @@ def wait_until(condition: Callable[[], object], what: str) -> None:
 
 
 class Fake:
-    """A running robot, as far as a test has seen it."""
+    """A running robot, with the output that a test has read."""
 
     def __init__(self, run, used: Path) -> None:
         self.run, self.used = run, used
@@ -63,7 +63,7 @@ class Fake:
 
     @property
     def gates(self) -> list[str]:
-        """Drives that became limp, and gates that were closed, since the test began."""
+        """Return the drives that became limp, and closed gates, since the begin of the test."""
         return [line for line in self.run.lines[self._before :] if line.startswith("gate")]
 
     def wait_for(self, gate: str) -> None:
@@ -72,7 +72,7 @@ class Fake:
 
 @pytest.fixture
 def used(tmp_path: Path) -> Path:
-    """The calibration file of a test's own robot."""
+    """The calibration file of the robot of one test."""
     return write_calibration(tmp_path / "prime_calibration.yaml")
 
 
@@ -85,7 +85,7 @@ def urdf(description: str, used: Path) -> Path:
 
 @pytest.fixture
 def own_prime(start: Starter, urdf: Path, used: Path) -> Callable[..., Fake]:
-    """Starts a robot that a test may spoil; returns it when it serves."""
+    """Start a robot that a test may change; return it when it is ready."""
 
     def begin(*options: str) -> Fake:
         run = start(sys.executable, str(FAKE), str(urdf), *options)
@@ -109,13 +109,13 @@ def robot(
 
 @pytest.fixture
 def prime(robot: tuple[Run, Path]) -> Fake:
-    """The robot that most tests share; its file stays as it is, or it would be refused."""
+    """The robot that most tests share; its file must not change, or the robot would refuse it."""
     return Fake(*robot)
 
 
 @pytest.fixture
 def calibrate(start_once: Starter) -> Callable[..., Run]:
-    """Starts `hc calibrate` beside the shared robot."""
+    """Start `hc calibrate` for the shared robot."""
     return partial(start_once.hc, "calibrate")
 
 
@@ -146,7 +146,7 @@ def test_the_chosen_joints_get_their_true_offsets_and_the_others_keep_theirs(
     assert "left_elbow_pitch: move it to both stops" in run.lines
     result = "right_wrist_yaw: direction -1, homing offset +0.300000 rad (swept 5.000 of 5.000 rad)"
     assert result in run.lines
-    # One after the other, and each as it was before the next.
+    # One after the other; each drive is restored before the next.
     assert prime.gates == [
         f"gate 3 1 {LIMP}", f"gate 3 0 {FACTORY}", f"gate 9 1 {LIMP}", f"gate 9 0 {FACTORY}"
     ]  # fmt: skip
@@ -179,7 +179,7 @@ def test_an_abort_restores_the_limp_joint_and_writes_nothing(prime, calibrate) -
     assert second.finish() == 1
     assert "hc: a calibration process is already running on ROS domain" in second.text
     run.send(signal.SIGTERM)
-    run.send(signal.SIGTERM)  # impatience changes nothing
+    run.send(signal.SIGTERM)  # a second signal has no effect
     assert run.finish() == 128 + signal.SIGTERM
     assert run.lines[-1] == "hc: aborted, nothing was written"
     prime.wait_for(f"gate 3 0 {FACTORY}")
@@ -236,7 +236,7 @@ def test_the_impossible_is_reported_before_anything_is_changed(prime, calibrate,
 
 
 def test_without_a_sweep_there_is_nothing_to_write(start, hc, used, urdf) -> None:
-    """All that is loose rests."""
+    """All loose joints rest."""
     text = FAKE.read_text().replace("true = limits.low", "true = 0.0 * limits.low")
     text = text.replace("+ part * limits.width", "+ 0.3 * part")
     fake = start(sys.executable, "-c", text, str(urdf))
@@ -325,9 +325,9 @@ def test_in_a_terminal_keys_select_and_write_and_a_table_shows_all_joints(
     screen.press("n")  # left_shoulder_pitch
     prime.wait_for(f"gate 0 1 {LIMP}")
     screen.wait_for(lambda text: "100%" in text)
-    screen.press("\x1b[B")  # the next one
+    screen.press("\x1b[B")  # the next joint
     prime.wait_for(f"gate 1 1 {LIMP}")
-    screen.press("pp")  # back over the first one to the last
+    screen.press("pp")  # back from the first joint to the last
     prime.wait_for(f"gate 9 1 {LIMP}")
     prime.wait_for(f"gate 1 0 {FACTORY}")
     screen.press("0")
@@ -350,7 +350,7 @@ def test_in_a_terminal_q_restores_and_writes_nothing(prime, terminal) -> None:
 
 
 def test_a_terminal_that_is_closed_restores_the_limp_joint(prime, terminal) -> None:
-    """As when the connection to the robot breaks."""
+    """The terminal is closed, as if the connection to the robot breaks."""
     screen = terminal("--joint", "left_elbow_pitch", "--duration", "1000")
     prime.wait_for(f"gate 3 1 {LIMP}")
     screen.process.send_signal(signal.SIGHUP)

@@ -20,7 +20,7 @@ print("ready")
 
 @pytest.fixture
 def run(start: Any) -> Any:
-    """Runs code until it says that it is ready."""
+    """Start code and wait until it prints that it is ready."""
 
     def begin(code: str) -> Any:
         begun = start(sys.executable, "-u", "-c", code)
@@ -32,7 +32,7 @@ def run(start: Any) -> Any:
 
 @pytest.fixture
 def hurry(start: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
-    """From its call on every wait is short."""
+    """Return a function that shortens all later waits."""
     surroundings = sys.modules[type(start).__module__]
     return lambda: monkeypatch.setattr(surroundings, "PATIENCE", 3.0)
 

@@ -1,4 +1,4 @@
-"""`hc clear-fault` waits for a reset that was sent, by the code of the answer, not by its text."""
+"""`hc clear-fault` waits for a reset by the code of the answer, not by its text."""
 
 from collections.abc import Callable
 from typing import Any

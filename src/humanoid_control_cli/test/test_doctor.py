@@ -34,7 +34,7 @@ ALL = frozenset(Capability)
 
 @pytest.fixture
 def machine(tmp_path: Path) -> Path:
-    """A /sys and a /proc with one interface, ecm0, that is as it should be."""
+    """A /sys and a /proc with one correct interface, ecm0."""
     write(tmp_path / "sys/class/net/ecm0", flags="0x1003", carrier="1", speed="100", ifindex="7")
     (tmp_path / "sys/class/net/ecm0/device").mkdir()
     (tmp_path / "drivers/igb").mkdir(parents=True)

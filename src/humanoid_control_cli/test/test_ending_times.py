@@ -1,4 +1,4 @@
-"""No supervisor kills a robot before every step of its end had its full time."""
+"""A supervisor kills a robot only after the full time of every step of its end."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from humanoid_devices_can.session import session
 from humanoid_devices_can.timing import Timing
 from humanoid_devices_erob.operation import ordered_exit
 
-BETWEEN = 0.25  # [s] for looks and switches between two steps
+BETWEEN = 0.25  # [s] for checks and switches between two steps
 
 
 def test_the_parts_are_what_the_steps_may_take() -> None:

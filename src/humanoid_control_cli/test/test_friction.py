@@ -1,4 +1,4 @@
-"""`hc friction`, with the real control process and mock hardware; and its plots."""
+"""`hc friction` with the real control process and mock hardware, and its plots."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_a_stop_by_the_operator_ends_in_damping_and_writes_nothing(
     assert mode.finish() == 0
     assert mode.text.startswith(Mode.DAMPING.name)
     unload = robot.hc("unload", "friction_recorder")
-    assert unload.finish() == 1  # it is unloaded already
+    assert unload.finish() == 1  # the controller is unloaded already
 
 
 def test_a_fall_ends_it(robot: Starter, modes: ModeClient, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Ctrl-C while work runs that must not be interrupted in the middle."""
+"""Ctrl-C during work that must not be interrupted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The joint stream of a robot that runs: programs of other processes, which die and freeze."""
+"""The joint stream of a running robot: clients in other processes, which die and freeze."""
 
 from __future__ import annotations
 
@@ -194,7 +194,7 @@ def streaming(robot: Starter) -> Run:
 def test_a_killed_client_ends_before_its_command_does(
     robot: Starter, ready: ModeClient, client: JointClient
 ) -> None:
-    """Case 27: the server learns it from the socket; else the status would be EXPIRED."""
+    """Case 27: the server detects it by the socket; else the status would be EXPIRED."""
     run = streaming(robot)
     states = client.states()
     until(states, lambda it: it.execution is Execution.FOLLOWING)
@@ -208,7 +208,7 @@ def test_a_killed_client_ends_before_its_command_does(
 def test_a_frozen_client_loses_the_robot_at_the_end_of_its_command(
     robot: Starter, ready: ModeClient, client: JointClient
 ) -> None:
-    """Case 28, by a client that is stopped: nothing comes, and nothing says that it is gone."""
+    """Case 28 by a stopped client: its updates end without a signal of that."""
     wait_until(lambda: is_free(client), "the end of an earlier client's lease")
     run = streaming(robot)
     states = client.states()
@@ -222,7 +222,7 @@ def test_a_frozen_client_loses_the_robot_at_the_end_of_its_command(
         key = control.send(next(states).position, horizon=0.9)
         until(states, lambda it: it.applied_key == key)
         run.send(signal.SIGCONT)
-        assert run.finish() == 1  # it learns that it has been too late
+        assert run.finish() == 1  # the answer tells it that it was too late
         assert "Error" in run.text
         key = control.send(next(states).position, horizon=0.9)
         until(states, lambda it: it.applied_key == key)
@@ -231,7 +231,7 @@ def test_a_frozen_client_loses_the_robot_at_the_end_of_its_command(
 def test_the_loop_does_not_feel_the_death_of_the_server(
     robot: Starter, ready: ModeClient, client: JointClient
 ) -> None:
-    """The server is killed while commands come; another one takes its place."""
+    """The server is killed during a stream; another server replaces it."""
     wait_until(lambda: is_free(client), "the end of an earlier client's lease")
     run = streaming(robot)
     switch = next_statement(ready).switch_number
@@ -254,14 +254,14 @@ def test_the_loop_does_not_feel_the_death_of_the_server(
 
 
 def shared_memory() -> StreamFile:
-    """That of the robot, whose server is dead."""
+    """Attach the shared memory of the robot, whose server is dead."""
     file, descriptor = attach(path_of())
     release(descriptor)
     return file
 
 
 def policy(joints: int) -> onnx.ModelProto:
-    """One that lets every joint come back to the start: -0.1 times the first half of its input."""
+    """Return a policy that moves joints back to the start: -0.1 times half of its input."""
     weights = np.vstack((-0.1 * np.eye(joints), np.zeros((joints, joints)))).astype(np.float32)
     kind = onnx.TensorProto.FLOAT
     graph = helper.make_graph(

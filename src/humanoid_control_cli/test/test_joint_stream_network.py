@@ -1,6 +1,6 @@
-"""The joint stream over a network: TLS and token on a virtual cable that is cut; many rates.
+"""The joint stream over a network: TLS and token, a virtual cable that is cut, several rates.
 
-The records of the control loop's ticks are the judge, not what the stream says about itself.
+The tests judge by the records of the control loop's ticks, not by the stream's own states.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ PATH: Final = f"{os.environ['PATH']}:/usr/sbin:/sbin"
 HERE, THERE = "10.78.0.1", "10.78.0.2"
 TOKEN: Final = "a token of the test's"
 MOST_STATES: Final = 4000  # 20 s at 200 Hz
-# A client that moves the robot until it dies. Tells the key and latest end of each command.
+# A client that moves the robot until it dies. It prints the key and latest end of each command.
 MOVING: Final = """
 import math, sys, time
 from humanoid_joint_client import JointClient
@@ -101,7 +101,7 @@ class Cable:
         self.mend()
 
     def cut(self) -> None:
-        """Nothing arrives any more, and nothing says so."""
+        """Cut the cable: data ends without a signal of that."""
         ip("-n", self.machine, "link", "set", "far", "down")
 
     def mend(self) -> None:
@@ -195,7 +195,7 @@ def moving(robot: Starter, place: Place | None, horizon: float, *before: str) ->
 
 
 def ends_of(run: Run) -> dict[int, int]:
-    """The end of each command [ns], at the latest, by its key."""
+    """Return the latest end of each command [ns] by its key."""
     found = [line.split() for line in run.text.splitlines() if line.startswith("sent ")]
     return {int(words[1]): int(words[2]) for words in found if len(words) == 3}
 
@@ -221,7 +221,7 @@ def test_a_network_that_drops_everything_leaves_the_robot_at_the_end_of_the_comm
         assert stiff_beyond(found, end) == 0
         last = found["monotonic"][stiff][-1]
         assert end - last < horizon * 1e9, "nothing but the end of the command has ended it"
-        assert run.finish() == 1  # the client learns it, too
+        assert run.finish() == 1  # the client also gets the status
         assert "Error" in run.text
     finally:
         cable.mend()
@@ -245,12 +245,12 @@ def test_a_client_that_is_killed_while_it_moves_the_robot_loses_it_before_its_co
     assert client.feedback().message == "INACTIVE: the connection was lost"
 
 
-@pytest.mark.soak  # needs a machine that holds nothing up
+@pytest.mark.soak  # needs a machine without hold-ups
 def test_a_pose_is_held_at_the_rate_of_states(ready: ModeClient, far: JointClient) -> None:
     """Case 1 of docs/verification/joint_stream.md, with TLS."""
     states = far.states()
     first = until(states, lambda it: np.abs(it.velocity).max() < 0.01)  # STANDBY was a quick one
-    pose, load = first.position, first.load  # the load bears the arms: other gains, the same pose
+    pose, load = first.position, first.load  # the load holds the arms: other gains, the same pose
     gains = np.full(14, 120.0), np.full(14, 6.0)
     with far.control() as control:
         for number in range(666):
@@ -288,13 +288,13 @@ def test_a_load_beyond_its_limit_never_becomes_a_greater_torque(
     assert measured.max() > 0.5 * limits[0]
 
 
-@pytest.mark.soak  # needs a machine that holds nothing up
+@pytest.mark.soak  # needs a machine without hold-ups
 def test_a_thousand_keys_come_back_in_order_and_after_their_sending(
     ready: ModeClient, far: JointClient
 ) -> None:
     """Case 25 of docs/verification/joint_stream.md.
 
-    How long it takes is measured by a benchmark.
+    A benchmark measures the time.
     """
     states = far.states(keep=5000)
     pose = next(states).position
@@ -337,7 +337,7 @@ def test_the_key_0_is_none(ready: ModeClient, client: JointClient) -> None:
         assert state.received > 0
 
 
-@pytest.mark.soak  # needs a machine that holds nothing up
+@pytest.mark.soak  # needs a machine without hold-ups
 def test_a_reader_that_sleeps_gets_the_newest_state_and_the_other_one_all(
     robot: Starter, ready: ModeClient, client: JointClient
 ) -> None:
@@ -441,7 +441,7 @@ def test_every_rate_is_taken_and_the_last_command_of_a_tick_counts(
     assert 0 < end.counters.applied <= min(count, ticks.number - before)
 
 
-@pytest.mark.soak  # needs a machine that holds nothing up
+@pytest.mark.soak  # needs a machine without hold-ups
 def test_no_state_is_missing_and_time_only_rises(ready: ModeClient, far: JointClient) -> None:
     """Case 39 of docs/verification/joint_stream.md, counted on ticks; the soak counts on 10 s."""
     states = far.states(decimation=1, keep=5000)
@@ -450,7 +450,7 @@ def test_no_state_is_missing_and_time_only_rises(ready: ModeClient, far: JointCl
     assert min(np.diff([state.acquired for state in found])) > 0
 
 
-@pytest.mark.soak  # needs a machine that holds nothing up
+@pytest.mark.soak  # needs a machine without hold-ups
 def test_bytes_at_random_and_huge_arrays_do_not_reach_the_robot(
     ready: ModeClient, client: JointClient
 ) -> None:

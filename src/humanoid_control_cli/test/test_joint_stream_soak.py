@@ -24,7 +24,7 @@ from src.humanoid_control_cli.test.stream_robot import brought_up, connected, st
 
 RATE, PRIMES_RATE = 333, 50  # [Hz] of the loop
 SECONDS = float(os.environ.get("SOAK_SECONDS", "600"))
-WARM = 0.1  # of it, until the memory is counted
+WARM = 0.1  # share of the time before the memory is counted
 GROWTH = 5e6  # [bytes]
 COUNTED = 10.0  # [s] in which states are counted
 
@@ -35,7 +35,7 @@ def robot(
     quick_controllers: Path,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Starter]:
-    """A robot on mock hardware whose loop runs at the rate [Hz] that a test gives."""
+    """A robot on mock hardware with a loop at the rate [Hz] of the test."""
     content = yaml.safe_load(quick_controllers.read_text())
     manager = content["controller_manager"]["ros__parameters"]
     manager["update_rate"] = request.param
@@ -43,7 +43,7 @@ def robot(
     folder = tmp_path_factory.mktemp("robot")
     file = folder / "controllers.yaml"
     file.write_text(yaml.safe_dump(content))
-    starter = Starter(folder)  # of this rate: the next one begins when it has ended
+    starter = Starter(folder)  # one robot per rate: the next begins after its end
     try:
         yield brought_up(starter, "mock", file, "--full-mit")
     finally:
@@ -79,7 +79,7 @@ def test_ten_minutes_at_333_hz(robot: Starter, ready: ModeClient, client: JointC
             try:
                 control.send(pose, horizon=0.9)
                 sent += 1
-            except InactiveError:  # by design after such a tick, whatever has held it up
+            except InactiveError:  # by design after a late tick of any cause
                 assert longest_gap(ticks[-RATE:]) > LATE / RATE * 1e9
                 late_ticks += 1
                 control.activate()
@@ -103,13 +103,13 @@ def test_ten_minutes_at_333_hz(robot: Starter, ready: ModeClient, client: JointC
 
 
 def own_memory(process: psutil.Process) -> int:
-    """[bytes] that it shares with no other: the loop's records, which it reads, count once."""
+    """Return the private memory of a process [bytes]; records shared with the loop count once."""
     memory = process.memory_info()
     return int(memory.rss - memory.shared)
 
 
 def longest_gap(ticks: list[tuple[int, int]]) -> int:
-    """[ns] between two of them."""
+    """Return the longest time between two ticks [ns]."""
     return max(b[1] - a[1] for a, b in pairwise(ticks))
 
 

@@ -61,7 +61,7 @@ def robot(
 
 @pytest.fixture
 def remote(robot: Starter, client: Client) -> Starter:
-    """In REMOTE, with the trajectory controller of the example."""
+    """Bring the robot to REMOTE with the trajectory controller of the example."""
     modes = ModeClient(client)
     modes.request(Intent.DAMP)
     assert robot.ask("load", str(EXAMPLE))[0] == 0
@@ -110,13 +110,13 @@ def test_a_motion_that_its_caller_interrupts_stops(remote: Starter, client: Clie
     assert run.finish() == 130
     assert run.lines[-1] == "stopped"
     motion = TrajectoryClient(client)
-    motion.move({ELBOW: -0.6}, 0.0, 0.0)  # refused while it comes to rest, which is over
+    motion.move({ELBOW: -0.6}, 0.0, 0.0)  # refused only until the robot is at rest
 
 
 def test_a_motion_whose_caller_is_killed_goes_on_to_its_end(
     remote: Starter, client: Client
 ) -> None:
-    """The way was checked as a whole. A jog ends, see test_jog.py."""
+    """The whole way was checked before. For a jog see test_jog.py."""
     run = remote.hc("move", f"{ELBOW}=-0.75", "--time", "1.5", "--timeout", str(TIMEOUT))
     run.wait_for("moves for 1.50 s")
     run.send(signal.SIGKILL)
@@ -174,7 +174,7 @@ def test_a_held_key_moves_the_joint_and_a_released_one_stops_it(
         terminal.press("\x1b[A")
         assert client.wait(lambda: positions[-1] > begin + 0.02, TIMEOUT)
         at_rest = lambda: len(set(positions[-20:])) == 1  # noqa: E731
-        assert client.wait(at_rest, TIMEOUT)  # nobody presses any more
+        assert client.wait(at_rest, TIMEOUT)  # no key is pressed any more
         assert positions[-1] < begin + 0.3 * (FIRST + 0.2) + 0.2
         terminal.press("q")
         assert terminal.finish() == 0

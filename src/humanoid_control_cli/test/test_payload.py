@@ -37,7 +37,7 @@ def test_teach_needs_a_standby_and_takes_over_remote(robot: Starter, modes: Mode
     code, text = robot.ask("mode", "teach")
     assert code == 0, text
     assert text.startswith("REMOTE (teach_controller, ")
-    assert robot.ask("mode", "teach") == (0, text)  # it is in charge already
+    assert robot.ask("mode", "teach") == (0, text)  # it is in force already
 
 
 def test_a_payload_is_set_shown_and_taken_away(robot: Starter) -> None:

@@ -1,4 +1,4 @@
-"""`hc policy`: a policy is inspected, and loaded into the real control process on mock hardware."""
+"""`hc policy` inspects a policy, and loads it into the real control process on mock hardware."""
 
 from __future__ import annotations
 

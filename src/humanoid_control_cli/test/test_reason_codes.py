@@ -1,4 +1,4 @@
-"""Remedies are found by codes, never by a text."""
+"""Remedies depend on codes, never on a text."""
 
 import pytest
 

@@ -39,7 +39,7 @@ rclpy.spin(node)
 
 
 def recorded(folder: Path) -> dict[str, list[object]]:
-    """All messages by topic, as the library `rosbags` reads them."""
+    """Return all messages by topic, read by the library `rosbags`."""
     found: dict[str, list[object]] = {}
     with AnyReader([folder]) as reader:
         for connection, _, data in reader.messages():
@@ -57,7 +57,7 @@ def requests_in(found: dict[str, list[object]]) -> list[int]:
 def bags(
     start_once: Starter, quick_controllers: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, Path]:
-    """One robot up to STANDBY: `whole`, by a recorder that was `killed`, and only CHOSEN topics."""
+    """Recordings of a robot up to STANDBY: `whole`, by a `killed` recorder, of CHOSEN topics."""
     folder = tmp_path_factory.mktemp("bags")
     found = {name: folder / name for name in ("whole", "killed", "chosen")}
     up = start_once.hc("up", "mock", "--no-viewer", "--controllers", str(quick_controllers))
@@ -118,7 +118,7 @@ def test_a_replay_publishes_statements_and_no_requests(bags, start, client: Clie
     client.subscribe(ControlMode, "/control_mode", heard["modes"].append, 1000)
     run = start.hc("replay", str(bags["whole"]), "--rate", "3", "--stay")
     assert client.wait(lambda: "replayed" in run.text, TIMEOUT), run.text
-    # Latched topics are still there for late subscribers.
+    # Late subscribers still receive latched topics.
     client.subscribe(String, "/robot_description", heard["descriptions"].append, LATCHED)
     assert client.wait(lambda: heard["descriptions"], TIMEOUT)
     run.send(signal.SIGINT)
@@ -133,7 +133,7 @@ def test_a_replay_publishes_statements_and_no_requests(bags, start, client: Clie
     latest = [
         (message.header.stamp.sec, message.header.stamp.nanosec) for message in heard["states"]
     ]
-    # Only messages before the discovery of the two are lost.
+    # Only messages before the discovery are lost.
     assert latest
     assert latest == stamps[-len(latest) :]
     assert list(heard["states"][-1].position) == list(bag[STATES][-1].position)

@@ -1,4 +1,4 @@
-"""The EtherCAT side as a user meets it: cable, ring, robot, modes, objects, and the end."""
+"""The EtherCAT side for a user: cable, ring, robot, modes, objects, and the end."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_the_way_through_the_ring(cable, quick_controllers: Path, record_propert
                 go_through_the_modes(cable, quick_controllers)
                 break
             except AssertionError:
-                # Watchers that know nothing of the robot say whether others held up this machine.
+                # Watchers that do not depend on the robot report hold-ups of this machine.
                 gap = stalls.worst(begin, time.monotonic())
                 if not gap or attempt == ATTEMPTS - 1:
                     raise
@@ -110,7 +110,7 @@ def test_two_rings_on_one_interface_are_refused(cable) -> None:
 
 def test_a_cable_is_ready_for_a_master_and_not_made_again(cable) -> None:
     doctor = cable.hc("doctor", "--interface", MASTER)
-    assert doctor.finish() == 1  # there is no ring on it yet
+    assert doctor.finish() == 1  # no ring runs on it yet
     assert "virtual: for a virtual ring" in doctor.text
     assert "1 broken" in doctor.text
     assert "no slave answers" in doctor.text

@@ -1,4 +1,4 @@
-"""The commands that talk to a running robot, with the real control process and mock hardware."""
+"""The commands for a running robot, with the real control process and mock hardware."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ TIMEOUT = 30.0  # [s]; a dead-man's switch
 
 @pytest.fixture(scope="module")
 def robot(start_once: Starter, quick_controllers: Path) -> Starter:
-    """Prime up, and what starts `hc` beside it."""
+    """Prime up; the result starts `hc` for it."""
     up = start_once.hc("up", "mock", "--no-viewer", "--controllers", str(quick_controllers))
     up.wait_for(f"{UP}: ZERO_TORQUE, joint states at ")
     return start_once

@@ -1,4 +1,4 @@
-"""`hc sdo` beside a process that serves batches as the control process does."""
+"""`hc sdo` with a process that serves batches as the control process does."""
 
 from __future__ import annotations
 

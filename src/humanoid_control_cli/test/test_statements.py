@@ -27,7 +27,7 @@ FELL = Reason.of(FELL_TO_SAFETY, "Fell to safety: NaN")
 
 
 def because(statement: StampedStatement, *codes: ReasonCode) -> StampedStatement:
-    """The statement with a reason; nothing may depend on its text."""
+    """Return the statement with a reason; the result must not depend on its text."""
     reason = Reason("any text", tuple(code.name for code in codes))
     return dataclasses.replace(statement, reason=reason)
 
@@ -84,7 +84,7 @@ def test_a_switch_that_fails_again_in_the_same_words_is_a_refusal() -> None:
     failed = because(DAMPING, SWITCH_FAILED)
     request = PendingRequest(Intent.LOAD, failed)
     assert request.answer(failed) is None
-    assert request.answer(DAMPING) is None  # granted: the old reason is gone
+    assert request.answer(DAMPING) is None  # accepted: the old reason has ended
     assert request.answer(failed) == Refusal(failed.reason)
 
 

@@ -18,7 +18,7 @@ def test_one_line_has_the_state_of_remote_and_its_latest_refusal(
     urdf.write_text(expand({"control_frequency": "50"}))
     start(sys.executable, str(FAKE), str(urdf), "remote").wait_for("serving")
     run = start.hc("status", "--timeout", "4")
-    assert run.finish() == 1  # this robot says nothing of its timing
+    assert run.finish() == 1  # this robot publishes no timing
     text = " ".join(run.text.split())
     refused = "expected 14 values each, found: damping (13)"
     assert f"remote not in charge; 1 refused, the latest (number 2): {refused} (" in text

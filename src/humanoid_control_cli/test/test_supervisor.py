@@ -1,4 +1,4 @@
-"""The supervisor with small processes: what they say, how they are stopped, that none survives."""
+"""The supervisor with small processes: their output, their stop, and no process left."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 PROGRAM = str(Path(__file__).with_name("supervise.py"))
 
-# Says when it is ready to be asked, and that it was asked.
+# Prints when it is ready, and when it receives the request to end.
 POLITE = """
 import signal, sys
 def stop(number, frame):
@@ -45,7 +45,7 @@ while True:
     signal.pause()
 """
 SLOW = POLITE.replace("    sys.exit(0)", "    if number != signal.SIGINT: sys.exit(0)")
-# Its exit takes as long as its drives do: until the file is there.
+# The exit waits for the file, as for drives.
 EXITING = """
 import pathlib, signal, sys, time
 for number in (signal.SIGINT, signal.SIGTERM):
@@ -54,7 +54,7 @@ print("ready")
 while not pathlib.Path(sys.argv[1]).exists():
     time.sleep(0.01)
 """
-# Leaves a process in its group and ends.
+# Ends and leaves a process in its group.
 LEAVES_CHILD = """
 import subprocess, sys
 subprocess.Popen([sys.executable, "-c", "import signal\\nwhile True: signal.pause()"])
@@ -233,7 +233,7 @@ def test_what_cannot_be_started_is_named_and_stops_the_rest(supervise) -> None:
 
 
 def test_the_others_wait_until_a_process_is_ready(supervise, tmp_path: Path) -> None:
-    """The first one gets ready only on request, so the second can't be early by chance."""
+    """The first process gets ready only on request, so an early second one is always an error."""
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
     first = f"print('starting', flush=True); open({str(fifo)!r}).read(); print('first: ready')"
@@ -327,7 +327,7 @@ def test_a_terminals_interrupt_arrives_once_and_labels_are_coloured(tmp_path: Pa
         while text.count(b"ready") < 2:
             text += keyboard.read(4096)
         keyboard.write(b"\x03")  # Ctrl-C
-        with suppress(OSError):  # what reading a terminal ends with
+        with suppress(OSError):  # the error of reading a terminal that has ended
             while data := keyboard.read(4096):
                 text += data
     assert process.returncode == 0
@@ -344,14 +344,15 @@ def test_a_reader_that_stands_still_does_not_hold_up_the_stop(tmp_path: Path) ->
         process.stdout.readline()
         process.send_signal(SIGTERM)
         folder = Path(f"/proc/{process.pid}/task/{process.pid}/children")
-        while len(folder.read_text().split()) > 1:  # the guard stays to the end
+        while len(folder.read_text().split()) > 1:  # the guard runs to the end
             time.sleep(0.01)
-        process.send_signal(SIGTERM)  # the rest of the output is not needed
+        process.send_signal(SIGTERM)  # the supervisor does not print the remaining output
         assert process.wait(60) == 0
 
 
 def test_a_reader_that_goes_away_stops_all(supervise, start) -> None:
-    # That it has gone is noticed with the next line, so there must be one, however late it goes.
+    # The supervisor detects the closed output at the next line, so the process must write one
+    # later.
     talking = POLITE.replace("signal.pause()", 'print("more"); signal.sigtimedwait([], 0.01)')
     asked = json.dumps({"commands": {"a": python(POLITE), "b": python(talking)}})
     run = start(
@@ -374,7 +375,7 @@ def test_no_moment_of_the_start_is_a_bad_one(supervise, moments, tmp_path, numbe
     assert whole.finish() == 0
     for moment in moments(8, duration):
         run = supervise(commands)
-        time.sleep(moment)  # no synchronisation: any moment is right
+        time.sleep(moment)  # no synchronisation: any time is valid
         run.send(number)
         code = run.finish()
         run.wait_until_alone()

@@ -58,7 +58,7 @@ def test_teaching_needs_the_teach_controller(robot: Starter, tmp_path: Path) -> 
 def test_a_recording_without_a_motion_is_refused_and_stays(
     robot: Starter, modes: ModeClient, tmp_path: Path
 ) -> None:
-    """The joints of the mock do not move by themselves, gravity or not."""
+    """The joints of the mock do not move by themselves: it has no gravity."""
     to_standby(modes)
     assert robot.ask("mode", "teach")[0] == 0
     folder = tmp_path / "wave"

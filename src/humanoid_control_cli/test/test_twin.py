@@ -1,4 +1,4 @@
-"""The virtual robot as a newcomer meets it: `hc up twin`, and `hc twin can`."""
+"""The virtual robot for a new user: `hc up twin` and `hc twin can`."""
 
 import os
 import shutil
@@ -59,7 +59,7 @@ def test_a_virtual_robot_that_dies_is_named_and_ends_the_rest(hc) -> None:
         assert not up.descendants()
     finally:
         for end in sorted(cables() - before)[:1]:
-            remove_veth(end)  # the robot it belonged to can't any more
+            remove_veth(end)  # the robot that left it has ended
 
 
 def test_a_bus_alone_is_a_serial_port_until_the_interrupt(hc, tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ def domain(monkeypatch: pytest.MonkeyPatch) -> int:
 
 @pytest.fixture
 def prime(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RobotControl]:
-    """A virtual robot, as if it were that of this domain."""
+    """A virtual robot in the place of the one of this domain."""
     if not held() >= set(RAW_ETHERNET):
         pytest.skip("needs CAP_NET_RAW and CAP_NET_ADMIN (root)")
     urdf = tmp_path / "prime.urdf"
@@ -83,7 +83,7 @@ def test_without_a_virtual_robot_on_this_domain_a_sentence_says_so(
     path = faults.control_socket()
     assert path.name == f"humanoid_control_{os.getuid()}_domain_77_twin"
     if stale:
-        path.touch()  # of one that was killed
+        path.touch()  # of a killed virtual robot
     try:
         for ask in (
             lambda: faults.break_joint(ELBOW, "0x8500"),

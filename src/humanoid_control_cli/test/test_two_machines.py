@@ -1,4 +1,4 @@
-"""Robot and operator's machine, each in a network of its own, with a switch in between."""
+"""Robot and operator's machine in two networks with a switch between them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 TIMEOUT = 30.0  # [s]; a dead-man's switch
 PATH = f"{os.environ['PATH']}:/usr/sbin:/sbin"
 ADDRESSES = {"robot": "10.77.0.1", "operator": "10.77.0.2"}
-LISTENERS = 2  # on the operator's machine: what is sent to them fills the queues of a dead cable
+LISTENERS = 2  # on the operator's machine: data for them fills the queues of a dead cable
 
 
 def ip(*words: str) -> None:
@@ -32,7 +32,7 @@ def ip(*words: str) -> None:
 
 
 def refusal() -> str:
-    """Why no network can be made here; empty if one can."""
+    """Return the reason that no network can be made here; empty: it can."""
     if os.geteuid() != 0 or not shutil.which("ip", path=PATH):
         return "needs root, and the program ip"
     name = f"hcn{os.getpid()}try"
@@ -47,7 +47,7 @@ def refusal() -> str:
 
 
 class Network:
-    """The two machines and the switch; `cut` is felt by the machine as a cable that is pulled."""
+    """The two machines and the switch; for a machine `cut` is a pulled cable."""
 
     def __init__(self) -> None:
         self._names = {name: f"hcn{os.getpid()}{name}" for name in (*ADDRESSES, "switch")}
@@ -64,7 +64,7 @@ class Network:
             self._switch("link", "set", name, "master", "switch", "up")
 
     def inside(self, machine: str) -> tuple[str, ...]:
-        """What goes before a command that is to run on `machine`."""
+        """Return the prefix of a command that runs on `machine`."""
         return ("ip", "netns", "exec", self._names[machine])
 
     def cut(self, machine: str) -> None:
@@ -118,7 +118,7 @@ class Machines:
 
 @pytest.fixture(scope="module")
 def machines(start_once: Starter, network: Network, quick_controllers: Path) -> Machines:
-    """Both, and the robot up."""
+    """Both machines, with the robot up."""
     machines = Machines(start_once, network)
     up = machines.start(
         "robot", "up", "mock", "--no-viewer", "--controllers", str(quick_controllers)
@@ -129,7 +129,7 @@ def machines(start_once: Starter, network: Network, quick_controllers: Path) -> 
 
 @pytest.fixture
 def standby(machines: Machines) -> str:
-    """The statement that STANDBY is in force, after the operator's request."""
+    """Return the statement of STANDBY after the operator's request."""
     for arguments in (["mode", "damp"], ["mode", "load", "--wait"]):
         code, text = machines.ask("operator", *arguments, "--timeout", str(TIMEOUT))
         assert code == 0, text
@@ -162,7 +162,7 @@ def test_with_the_cable_pulled_the_robot_stands_as_it_is(
         listener.wait_for("recording /prime/joint_states")
     machines.network.cut(end)
     try:
-        # On the robot's own machine everything goes on.
+        # On the machine of the robot all data still flows.
         for _ in range(2):
             code, text = machines.ask("robot", "status", "--timeout", str(TIMEOUT))
             assert code == 0, text

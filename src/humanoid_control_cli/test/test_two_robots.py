@@ -97,7 +97,7 @@ def hc_beside(
     monkeypatch: pytest.MonkeyPatch,
 ) -> Callable[..., tuple[int, list[str]]]:
     """Runs `hc` in this process, in the domain of the two robots."""
-    monkeypatch.setenv(NAMESPACE, "")  # and takes it back afterwards
+    monkeypatch.setenv(NAMESPACE, "")  # and restores it afterwards
     return partial(hc_here, **pair.start.environment)
 
 

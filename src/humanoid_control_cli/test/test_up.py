@@ -1,4 +1,4 @@
-"""`hc up` with the real processes: how they come up, how they go down, and what is refused."""
+"""`hc up` with the real processes: start, end and refusals."""
 
 import os
 import signal
@@ -57,7 +57,7 @@ def test_no_moment_of_the_start_is_a_bad_one_for_an_interrupt(hc, moments, tmp_p
     assert whole.finish() == 0
     for moment in moments(4, duration):
         up = hc("up", "mock", "--port", "0")
-        time.sleep(moment)  # no synchronisation: any moment is right
+        time.sleep(moment)  # no synchronisation: any time is valid
         up.send(signal.SIGINT)
         code = up.finish()
         assert not up.descendants(), up.text
