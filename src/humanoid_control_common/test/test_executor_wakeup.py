@@ -8,7 +8,7 @@ from humanoid_control_common.middleware.executor_wakeup import kept_awake
 
 
 class Sleeper:
-    """Waits for ever, unless it is woken."""
+    """Waits without end until it is woken."""
 
     def __init__(self) -> None:
         self._condition = Condition()

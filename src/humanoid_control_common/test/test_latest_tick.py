@@ -52,7 +52,7 @@ def tick(file: RecordFile, mode: Mode, controller: str, switch_number: int) -> N
 
 @pytest.fixture
 def file(tmp_path: Path) -> RecordFile:
-    """The record of this process: its ring holds four ticks and has had six."""
+    """The record of this process: its ring has room for four ticks and has had six."""
     made = create(FACTS, tmp_path)
     for number in range(5):
         tick(made, Mode.STANDBY, "standby_controller", number)

@@ -31,14 +31,14 @@ from humanoid_control_common.rules.reasons import NO_REASON, Reason
 
 
 class Row(NamedTuple):
-    """One row of the table: where an intent is allowed from, and what stiff modes need."""
+    """One row of the table: modes in which an intent is allowed, and conditions of stiff modes."""
 
     allowed_from: set[Mode]
     result: Mode | None
-    stiff: bool = False  # needs safety to be well and the impedance confirmed
+    stiff: bool = False  # needs safety OK and the impedance confirmed
     finished: bool = False  # needs STANDBY to be finished
     policy: bool = False
-    rest: bool = False  # needs the joints to be slow, and to have been so for a while
+    rest: bool = False  # needs joints that have been slow for a while
 
 
 ANY = set(Mode)
@@ -59,7 +59,7 @@ WAITING = Reason.of(IMPEDANCE_NOT_CONFIRMED, "impedance of DAMPING not confirmed
 MOVING = "left_elbow_pitch"
 SETTLING = Reason.of(JOINTS_SETTLING, "joints slow for less than 0.3 s")
 UNFINISHED = Reason.of(STANDBY_UNFINISHED, "still on its way")
-# The joints move, or are slow only just now, or are at rest.
+# The joints move, have become slow, or are at rest.
 MOTIONS = [(MOVING, NO_REASON), ("", SETTLING), ("", NO_REASON)]
 
 SITUATIONS = [
@@ -92,7 +92,7 @@ CASES = list(itertools.product(SITUATIONS, Intent))
 
 
 def expected(situation: Situation, intent: Intent) -> Verdict:
-    """The verdict by the table and by design, in the order the documents give the rules."""
+    """Return the verdict by the table, in the order of the rules in the documents."""
     row = TABLE[intent]
     if row.result is situation.mode:
         return Verdict.STAY
@@ -114,7 +114,7 @@ def expected(situation: Situation, intent: Intent) -> Verdict:
 
 
 def _way_down(situation: Situation, intent: Intent) -> bool:
-    """DAMP out of a stiff mode that a fall has not left yet; see the test of its own."""
+    """DAMP in a stiff mode that a fall has not left yet; another test checks it."""
     return intent is Intent.DAMP and situation.mode not in SAFE_MODES
 
 
@@ -132,7 +132,7 @@ def test_every_situation_gets_the_verdict_of_the_table(intent: Intent) -> None:
 
 
 def test_damp_leads_out_of_every_stiff_mode_even_while_a_fall_is_latched() -> None:
-    """From any mode: the way down must not depend on whether a fall was carried out yet."""
+    """In any mode: the way down must not depend on a fall that is not carried out yet."""
     refused = [
         situation
         for situation in SITUATIONS
@@ -208,7 +208,7 @@ def test_the_same_question_gets_the_same_answer_and_changes_nothing() -> None:
             Intent.START_LOCOMOTION,
             "Rejected START_LOCOMOTION: no policy loaded: `hc policy load FILE`",
         ),
-        (  # conditions that no waiting will meet come first
+        (  # conditions that time cannot meet come first
             Situation(mode=Mode.STANDBY, unfinished=UNFINISHED),
             Intent.START_LOCOMOTION,
             "Rejected START_LOCOMOTION: no policy loaded: `hc policy load FILE`",

@@ -1,4 +1,4 @@
-"""Reasons are codes; the text beside them is for people."""
+"""Reasons are codes; their text is for operators."""
 
 import pytest
 

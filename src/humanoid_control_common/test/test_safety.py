@@ -1,4 +1,4 @@
-"""The safety monitor: which sources forbid stiff modes, and until when."""
+"""The safety monitor: sources that forbid stiff modes, and the end of this."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def test_a_source_that_speaks_when_something_changes_may_be_silent_for_ever() ->
 
 def test_a_latched_report_received_again_does_not_make_its_source_periodic() -> None:
     monitor = SafetyMonitor(default_deadline=2.0)
-    for now in (0.0, 0.1, 100.0, 101.0):  # by the publisher of before a restart, and by the new one
+    for now in (0.0, 0.1, 100.0, 101.0):  # by the publisher before a restart, and by the new one
         monitor.report(_report(SafetyLevel.OK), now)
     assert monitor.problem(1e6).text == ""
 

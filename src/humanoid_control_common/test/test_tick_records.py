@@ -80,7 +80,7 @@ def file(tmp_path: Path) -> RecordFile:
 
 
 def put(file: RecordFile, number: int) -> None:
-    """Write tick `number`, from 1: all its values are that number."""
+    """Write tick `number`, from 1; all its values are this number."""
     record = file.ticks[(number - 1) % len(file.ticks)]
     record["begin"] = number
     record["state"] = record["command"] = number
@@ -115,7 +115,7 @@ def test_records_that_are_written_while_others_are_copied_leave_no_gap(file: Rec
     file.ticks[30]["begin"] = 31
 
     class SlowToCopy(np.ndarray[Any, np.dtype[np.void]]):
-        """The writer ends 31 when that is copied, and writes 32 before that is."""
+        """The writer ends 31 while the reader copies it, and writes 32 before the copy of that."""
 
         def copy(self, *_: Any) -> Any:
             copied = super().copy()
@@ -152,7 +152,7 @@ def test_a_reader_sees_whole_records_only_while_the_writer_goes_on(file: RecordF
 
 @pytest.fixture
 def killed(tmp_path: Path) -> Iterator[RecordFile]:
-    """The file of a process that was killed while it was writing."""
+    """The file of a process that was killed during a write."""
     process = subprocess.Popen(
         [sys.executable, "-c", WRITER, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     )

@@ -1,4 +1,4 @@
-"""Every interface is generated, and what recordings and other programs rely on stays as it is."""
+"""Every interface is generated; fields that recordings and other programs use are unchanged."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LISTED = re.findall(r"(?:msg|srv)/\w+\.(?:msg|srv)", (PACKAGE / "CMakeLists.txt"
 
 
 def generated(file: str) -> type:
-    """The class of msg/Name.msg or srv/Name.srv."""
+    """Return the class of msg/Name.msg or srv/Name.srv."""
     kind, name = file.split("/")
     module = importlib.import_module(f"humanoid_control_msgs.{kind}")
     return getattr(module, Path(name).stem)

@@ -51,7 +51,7 @@ def block(name: str, joints: Sequence[str]) -> HardwareInfo:
 
 
 class ScriptedHardware(HardwareComponent):
-    """Delivers `measured` (3, n), records what is written; raises `fail[method]` where given."""
+    """Delivers `measured` (3, n), records the written commands; raises `fail[method]` if given."""
 
     def __init__(self, measured: float = 0.5) -> None:
         self.measured_at_start = measured
@@ -132,7 +132,7 @@ class ConfirmingHardware(ScriptedHardware):
 
 
 class CyclingHardware(ScriptedHardware):
-    """Works between ticks; records the deadlines it was given."""
+    """Works between ticks; records its deadlines."""
 
     def __init__(self, measured: float = 0.5) -> None:
         super().__init__(measured)
@@ -152,7 +152,7 @@ Behaviour = Callable[[JointState, JointCommand, float, float], None]
 
 
 class ScriptedController(Controller):
-    """Writes `commanded` gains and the measured pose, or whatever `behave` does."""
+    """Writes `commanded` gains and the measured pose, or calls `behave`."""
 
     def __init__(
         self, mode: Mode, needs: Mapping[str, Capability], stiffness: float, damping: float
@@ -217,7 +217,7 @@ STIFF_NEEDS = {"position": Capability.PER_TICK, "stiffness": Capability.PER_MODE
 
 
 class Rig:
-    """A loop with scripted surroundings on a clock that only the test moves.
+    """A loop with scripted components and controllers on a clock that only the test advances.
 
     Controllers: `limp`, `damped`, `standby` and `remote` (need stiffness), `torque` (a stiff mode
     that needs none, so it is never prepared).
@@ -291,20 +291,20 @@ class Rig:
         return self.loop.snapshot
 
     def ask(self, controller: str, expected: int | None = None) -> int:
-        """Leave a request; returns its ticket. The number expected is the present one."""
+        """Put a request; return its ticket. The number expected is the present one."""
         self._tickets += 1
         number = self.loop.snapshot.switch_number if expected is None else expected
         self.loop.request(SwitchRequest(controller, number, self._tickets))
         return self._tickets
 
     def ask_down(self, controller: str = "damped") -> int:
-        """Leave a request that is never outdated."""
+        """Put a request that is never outdated."""
         self._tickets += 1
         self.loop.request(SwitchRequest(controller, None, self._tickets))
         return self._tickets
 
     def run(self, controller: str) -> Snapshot:
-        """Put `controller` in charge."""
+        """Bring `controller` into force."""
         self.ask(controller)
         snapshot = self.tick()
         assert snapshot.controller == controller
@@ -313,7 +313,7 @@ class Rig:
 
 @pytest.fixture(scope="session")
 def rig() -> type[Rig]:
-    """Makes rigs."""
+    """Make rigs."""
     return Rig
 
 

@@ -34,7 +34,7 @@ Plain: Any = type(
 
 
 class Confirming(Plain):
-    """Takes on the three duties of confirmation, and says something of its own."""
+    """Has the three duties of confirmation, with its own results."""
 
     def mode_changed(self, mode: Any, switch_number: int) -> None: ...
 

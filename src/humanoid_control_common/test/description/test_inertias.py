@@ -126,7 +126,7 @@ def test_primitive_shapes_count_with_their_poses(
             f'<{tag}>\n      <geometry><mesh filename="../meshes/upper_arm.obj"/>',
             f'<{tag}><origin xyz="0 0 0.13" rpy="{upright}"/>\n      <geometry>{shape}',
         )
-    # Near the end of the arm, which is there only if the shape stands upright.
+    # Near the end of the arm, if the shape stands upright.
     export.replace('<origin xyz="0 0 0.13"/>', '<origin xyz="0 0 0.27"/>')
     assert doubts(export) == []
     export.replace(f'rpy="{upright}"', f'rpy="{lying}"')

@@ -26,7 +26,7 @@ ORANGE, BLUE = (1.0, 0.5, 0.1, 1.0), (0.05, 0.35, 0.7, 1.0)
 
 
 def volume(parts: tuple[MeshPart, ...]) -> float:
-    """Of closed triangles [m³]; negative if they are inside out."""
+    """Return the volume of closed triangles [m³]; negative if they are inside out."""
     corners = np.concatenate([part.vertices[part.faces] for part in parts])
     return float(np.einsum("ij,ij->", corners[:, 0], np.cross(corners[:, 1], corners[:, 2])) / 6.0)
 

@@ -25,7 +25,7 @@ GOOD = joint("i", "a", "b"), joint("j", "b", "c")
 
 
 def test_a_tree_passes_whatever_the_axis_of_what_is_fixed() -> None:
-    """CAD programs write 0 0 0 there."""
+    """CAD programs write 0 0 0 as this axis."""
     check_tree(robot(*GOOD))
     check_tree(robot(GOOD[0], joint("j", "b", "c", "fixed", '<axis xyz="0 0 0"/>')))
 

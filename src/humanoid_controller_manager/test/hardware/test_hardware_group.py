@@ -53,7 +53,7 @@ def test_commands_are_scattered_to_the_components_own_order(prime: Any) -> None:
 
     robot.controllers["torque"].behave = mark
     robot.run("torque")
-    robot.tick(100)  # targets move no faster than the joints may
+    robot.tick(100)  # targets move within the speed limit of the joints
 
     offsets = np.array([[0.0], [0.01], [0.02], [0.03], [0.04]])
     assert np.allclose(ring.written[-1], _numbers(EROB) + offsets, rtol=0, atol=1e-12)

@@ -1,4 +1,4 @@
-"""Simulated joints whose gains are set per mode: what acts on them, and when it is confirmed."""
+"""Simulated joints with gains per mode: the effect of commands, and the confirmation of gains."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def test_gains_that_make_no_sense_are_refused(
 
 
 def test_ten_thousand_commands_get_the_torque_of_the_law(limits_of: Any) -> None:
-    """The law by hand: stiffness times the way, damping times the speed, and the effort."""
+    """The law by hand: stiffness times distance, damping times speed, and the effort."""
     count = 10_000
     dice = np.random.default_rng(20)
     limits = limits_of(count)

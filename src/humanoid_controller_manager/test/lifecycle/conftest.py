@@ -66,7 +66,7 @@ class Stiff(Damper):
 
 
 class NoUpdate(Controller):
-    """Lacks what only the loop would miss."""
+    """Lacks a duty that only the loop calls."""
 
     Parameters: ClassVar[type[StrictModel]] = Gain
     mode: ClassVar[Mode] = Mode.REMOTE
@@ -90,7 +90,7 @@ class Listed(StrictModel):
 
 
 class OwnJoints(Stiff):
-    """Has a parameter of the name that the manager takes."""
+    """Has a parameter with a name that the manager reserves."""
 
     Parameters: ClassVar[type[StrictModel]] = Listed
 
@@ -119,7 +119,7 @@ class Speaker(Broadcaster):
 
 
 class Side:
-    """The ROS side of a controller; `refuse` is what its topics come to."""
+    """The ROS side of a controller; `refuse` is the error of its topics."""
 
     def __init__(self, document: Document, world: World) -> None:
         self.document = document
@@ -145,19 +145,19 @@ class Side:
 
 
 class World:
-    """Surroundings, hardware and a loop that only states its active controller."""
+    """A lifecycle with hardware, and a loop that only states its active controller."""
 
     def __init__(self, robot: RobotFacts, safe_chain: tuple[str, ...] = ()) -> None:
         self.entries = {"d": ControllerEntry(type="x/Damper")}
         self.gain: object = 1.0
-        self.joints: dict[str, object] = {}  # lists of the controllers that have one
+        self.joints: dict[str, object] = {}  # `joints` lists of controllers that have one
         self.heard: list[Snapshot] = []  # snapshots that listeners got
         self.refuse = ""
         self.sides: list[Side] = []
         self.in_charge = ""
         self.pending_controller = ""
         self.executing = False
-        self.inside: set[str] = set()  # what was done in the executor's thread
+        self.inside: set[str] = set()  # calls in the executor's thread
         self.outside: set[str] = set()
         self.hardware = Hardware()
         self.registry = Registry(safe_chain)
@@ -166,7 +166,7 @@ class World:
         )
 
     def connect(self) -> World:
-        """From now on changes go to a loop."""
+        """Pass later changes to a loop."""
 
         def exchange(slots: Any, listeners: Any) -> None:
             self.note("exchange")

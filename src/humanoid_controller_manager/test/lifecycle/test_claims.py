@@ -1,4 +1,4 @@
-"""The key `joints`: what a controller with a list gets, and lists that are refused."""
+"""The key `joints`: the joints of a controller with a list, and refused lists."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A controller comes into a running robot in the place of others of its mode, and goes again."""
+"""A controller replaces others of its mode on a running robot, and is unloaded again."""
 
 from typing import Any
 

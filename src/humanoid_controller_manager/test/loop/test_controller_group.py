@@ -1,4 +1,4 @@
-"""Controllers side by side in one mode, on a loop that only the test ticks."""
+"""Controllers side by side in one mode, in a loop that only the test ticks."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -50,7 +50,7 @@ class Bench:
         self.rig.loop.exchange_slots(self.slots)
 
     def start(self, *names: str) -> Snapshot:
-        """Put the group of `names` in charge."""
+        """Bring the group of `names` into force."""
         self.rig.start("damped")
         return self.switch(*names)
 
@@ -249,7 +249,7 @@ def test_they_start_in_order_and_end_in_reverse(bench: Bench) -> None:
 
 
 def _moving(step: float) -> Any:
-    """A member that moves on by `step` in each tick from where it is measured at first."""
+    """A member whose target moves by `step` in each tick, from the first measured position."""
 
     def behave(state: JointState, command: JointCommand, now: float, period: float) -> None:
         if not command.position.any():
@@ -331,7 +331,7 @@ def test_without_a_common_member_it_is_a_switch_like_any_other(bench: Bench) -> 
     assert bench.controllers["left"].calls[-1] == "on_deactivate"
 
 
-# What is refused.
+# Refusals.
 
 
 @pytest.mark.parametrize(
@@ -390,7 +390,7 @@ def test_members_of_one_mode_with_different_fallbacks_are_refused_when_they_come
 def test_each_need_is_checked_on_the_members_joints_only(bench: Bench) -> None:
     bench.controllers["left"].needs = {"effort": Capability.PER_TICK}
     effort = bench.rig.group.capabilities[2]
-    effort[1] = Capability.NEVER  # b is right's
+    effort[1] = Capability.NEVER  # `right` claims b
     assert bench.rig.loop.refusal_of("left+right").text == ""
     effort[0] = Capability.NEVER
     assert bench.rig.loop.refusal_of("left+right").text == "left: effort per_tick not offered by a"
@@ -450,7 +450,7 @@ def test_joints_without_known_gains_are_named_when_the_controllers_come(bench: B
     ):
         bench.exchange()
     bench.add("third", "ec")
-    bench.exchange()  # nothing is left to be held
+    bench.exchange()  # no joint is left to be held
     assert bench.start().command.stiffness.tolist() == [7.0] * 5
 
 

@@ -33,7 +33,7 @@ def _value(duty: str) -> property:
 
 @pytest.fixture
 def telling(rig: Any, scripted_hardware: Any, limits_of: Any) -> Any:
-    """A supervised robot whose component takes on every duty that is a number."""
+    """A supervised robot whose component has every duty that returns a number."""
     kind = type("Telling", (scripted_hardware,), {duty: _value(duty) for duty in VALUES})
     component = kind()
     component.values = VALUES.copy()
@@ -88,7 +88,7 @@ def test_a_simulator_that_fails_to_count_has_moved_no_joint(telling: Any) -> Non
     robot.tick(2)
     robot.arm.values["teleports"] = KeyError("q")
     robot.tick()
-    robot.arm.measured[0] = 2.5  # a jump that no joint can do
+    robot.arm.measured[0] = 2.5  # a jump beyond the speed of any joint
     robot.tick()
     robot.arm.values["teleports"] = 3
     snapshot = robot.tick(2)

@@ -1,4 +1,4 @@
-"""A failing controller is replaced in the same tick; its bad command reaches no joint."""
+"""The fallback replaces a failing controller in the same tick; the bad command reaches no joint."""
 
 from __future__ import annotations
 
@@ -243,7 +243,7 @@ def test_what_a_controller_leaves_unwritten_is_zero_not_what_the_last_one_wrote(
 
 
 def test_a_controller_that_rebinds_a_row_cannot_spoil_the_commands_of_others(rig: Any) -> None:
-    """`command.position = x` instead of `command.position[:] = x` is an easy slip."""
+    """`command.position = x` instead of `command.position[:] = x` is a common mistake."""
     robot = rig().start("limp")
 
     def rebind(state: Any, command: Any, now: float, period: float) -> None:

@@ -10,7 +10,7 @@ import pytest
 from humanoid_controller_manager.loop.latest_value import LatestValue
 from humanoid_controller_manager.ros.topics.snapshot_publisher import SnapshotPublisher
 
-PATIENCE = 60.0  # [s] until a test gives up on another thread; never waited for when all is well
+PATIENCE = 60.0  # [s] limit of the wait for another thread; a passing test never reaches it
 
 
 def test_an_empty_mailbox_gives_nothing() -> None:
@@ -54,13 +54,13 @@ def test_between_threads_values_arrive_whole_in_order_and_at_most_once() -> None
 
 
 class Tick(NamedTuple):
-    """Of a snapshot, what the hand-over looks at."""
+    """The part of a snapshot that the hand-over uses."""
 
     tick: int
 
 
 class Listener:
-    """Remembers its calls; blocks inside a call while `gate` is closed."""
+    """Records its calls; blocks inside a call while `gate` is closed."""
 
     def __init__(self) -> None:
         self.heard: list[Any] = []

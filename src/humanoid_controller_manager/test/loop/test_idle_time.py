@@ -12,7 +12,7 @@ from humanoid_control_common.errors import ConfigError, HardwareError
 from humanoid_control_common.rules.safety import SafetyLevel
 from humanoid_controller_manager.loop.loop_thread import LoopThread
 
-PATIENCE = 60.0  # [s] until a test gives up on the other thread
+PATIENCE = 60.0  # [s] limit of the wait for the other thread
 
 
 def _log_calls(name: str, component: Any, log: list[str]) -> None:
@@ -66,12 +66,13 @@ def test_it_is_given_the_time_until_the_next_tick(rig: Any, cycling_hardware: An
     robot = rig({"ring": (ring, ("a",))})
     ticked = threading.Event()
     runner = LoopThread(robot.loop, 1000.0, lambda s: ticked.set() if s.tick >= 20 else None)
-    ring.correction = 0.5e-3  # so every period is half as long again
+    ring.correction = 0.5e-3  # so every period is 1.5 times as long
     begun = time.perf_counter()
     runner.start("damped")
     assert ticked.wait(PATIENCE)
     runner.stop()
-    # One wait before the first tick, without a correction; deadlines never come closer than that.
+    # One wait before the first tick, without a correction; this is the shortest distance of
+    # deadlines.
     gaps = [b - a for a, b in zip(ring.deadlines[1:], ring.deadlines[2:], strict=False)]
     assert ring.deadlines[0] >= begun
     assert min(gaps) == pytest.approx(1.5e-3, abs=1e-9)

@@ -66,7 +66,7 @@ def test_target_is_bounded_by_the_stiffness_that_acts_whatever_is_commanded(
 
 
 def test_tick_that_ends_after_the_loop_was_abandoned_writes_nothing(rig: Any) -> None:
-    """The hardware has been deactivated by another thread meanwhile."""
+    """Another thread has deactivated the hardware."""
     robot = rig().start("damped")
     robot.tick()
     robot.controllers["damped"].behave = lambda *_: robot.loop.abandon()
@@ -135,7 +135,7 @@ def test_change_is_announced_exactly_when_something_changed(rig: Any) -> None:
     robot.tick(5)
     assert robot.changes == 3
 
-    robot.ask("nobody")  # a refusal is news as well
+    robot.ask("nobody")  # a refusal also is an event
     robot.tick(5)
     assert robot.changes == 4
 

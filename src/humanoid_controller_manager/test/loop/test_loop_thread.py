@@ -11,11 +11,11 @@ import pytest
 from humanoid_control_common.errors import ControllerError, HardwareError
 from humanoid_controller_manager.loop.loop_thread import LoopThread
 
-PATIENCE = 60.0  # [s] until a test gives up on the other thread
+PATIENCE = 60.0  # [s] limit of the wait for the other thread
 
 
 class Simulator:
-    """Gives a component time of its own, which advances with every write."""
+    """A component with simulated time that advances with every write."""
 
     real_time_factor = 0.0
     steps = 0
@@ -38,7 +38,7 @@ def simulated(rig: Any, scripted_hardware: Any) -> Any:
 
 
 class Watcher:
-    """Takes the snapshots and tells when `count` have come."""
+    """Records the snapshots; `reached` is set after `count` of them."""
 
     def __init__(self, count: int) -> None:
         self.snapshots: list[Any] = []

@@ -1,4 +1,4 @@
-"""Pace and statistics, on a clock that only the test moves."""
+"""Pacing and statistics, on a clock that only the test advances."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PERIOD = 0.25  # [s], exact in binary
 
 
 class Wall(TestMachine):
-    """A clock; sleeping moves it."""
+    """A clock that sleeping advances."""
 
     def __init__(self) -> None:
         super().__init__(lambda: self.now)

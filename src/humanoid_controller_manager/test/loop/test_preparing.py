@@ -91,7 +91,7 @@ def test_the_controllers_clock_starts_at_the_confirmation(robot: Any, drives: An
 
 
 def test_no_progress_is_reported_before_the_controller_runs(robot: Any, drives: Any) -> None:
-    robot.controllers["standby"].fraction = 1.0  # left from the last time
+    robot.controllers["standby"].fraction = 1.0  # from the former activation
     assert robot.run("standby").progress is None
     drives.confirmed = True
     assert robot.tick().progress.finished
@@ -185,7 +185,7 @@ def test_a_component_that_chokes_on_news_does_not_end_the_loop(
 
 
 def test_a_component_that_missed_the_last_mode_can_be_reset(robot: Any, drives: Any) -> None:
-    """Else its FAULT would refuse every switch, and only a switch could end the FAULT."""
+    """Otherwise its FAULT would refuse every switch, and only a switch could end the FAULT."""
     drives.confirmed = True
     robot.run("standby")
     drives.fail["mode_changed"] = RuntimeError("choked")

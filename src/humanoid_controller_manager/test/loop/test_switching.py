@@ -192,11 +192,11 @@ def test_the_way_down_is_not_lost_to_a_request_that_follows_in_the_same_tick(rig
     robot.tick(2)
 
     assert robot.loop.snapshot.controller == "damped"
-    assert robot.loop.snapshot.ticket == dropped  # it is answered, so that no caller waits forever
+    assert robot.loop.snapshot.ticket == dropped  # answered, so that no caller waits without end
 
 
 def test_a_request_left_before_a_way_down_that_was_served_is_dropped(rig: Any) -> None:
-    """The two come by different mailboxes: the loop may find the older one a tick later."""
+    """The requests use different mailboxes: the loop may read the older one a tick later."""
     robot = rig().start("damped")
     older = SwitchRequest("standby", robot.loop.snapshot.switch_number, 1)
     robot.loop.request(SwitchRequest("damped", None, 2))

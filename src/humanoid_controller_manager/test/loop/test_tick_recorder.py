@@ -1,4 +1,4 @@
-"""The records of ticks, and that recording never disturbs the loop."""
+"""The records of ticks; recording never disturbs the loop."""
 
 from __future__ import annotations
 
@@ -216,7 +216,7 @@ def test_without_memory_for_it_the_robot_runs_all_the_same(
 def test_the_switch_number_begins_anew_where_messages_have_no_more_bits(
     rig: Any, tmp_path: Path
 ) -> None:
-    """32 bits; 0 is kept for requests. What records each tick must take every number, too."""
+    """32 bits; 0 is reserved for requests. The record of a tick must also accept every number."""
     robot = rig().start()
     recorded = Recorded(robot, tmp_path)
     robot.loop._active.switch_number = 2**32 - 2

@@ -19,7 +19,7 @@ LARGEST = message_size(names=14, numbers=14)
 
 
 class Listener:
-    """A bounded topic, and what came of its messages."""
+    """A bounded topic, and the messages and refusals that it delivers."""
 
     def __init__(self) -> None:
         self.accepted: list[JointJog] = []

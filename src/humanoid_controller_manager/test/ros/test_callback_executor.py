@@ -1,4 +1,4 @@
-"""An executor with a prepared wait set executes what rclpy's own executes."""
+"""An executor with a prepared wait set executes the same callbacks as that of rclpy."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from std_srvs.srv import Trigger
 
 from humanoid_controller_manager.ros.execution.callbacks import CallbackExecutor, CallbackFailure
 
-TURNS = 2000  # each waits 10 ms at most: far more than any of these needs
+TURNS = 2000  # each waits up to 10 ms: far more than any test needs
 
 
 class Ros:
@@ -56,7 +56,7 @@ class Ros:
         pytest.fail("not executed")
 
     def spin_idle(self) -> None:
-        """Execute what is ready, until nothing is."""
+        """Execute the ready callbacks until none is left."""
         quiet = 0
         while quiet < 10:
             quiet = 0 if self.executor.execute_next(0.01) else quiet + 1

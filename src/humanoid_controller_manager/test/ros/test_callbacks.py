@@ -27,7 +27,7 @@ def _failure(node: str = "gripper", error: BaseException | None = None) -> Callb
 
 
 class Guarded:
-    """A guard whose plug-ins are `ours` or not."""
+    """A guard; `ours`: its plug-ins are those of the stack."""
 
     def __init__(self, *, ours: bool, lead_down: bool = True) -> None:
         self.end = EndRequests()
@@ -56,7 +56,7 @@ def test_a_controllers_callback_leads_to_damping_and_the_process_goes_on(
 def test_the_processs_own_callback_leads_down_in_order_and_at_last_at_once() -> None:
     guarded = Guarded(ours=True)
     guarded.guard.take(_failure(), 1.0)
-    guarded.guard.take(_failure(), 5.0)  # goes on raising: no further request
+    guarded.guard.take(_failure(), 5.0)  # raises again: no further request
     assert len(guarded.reasons) == 1
     guarded.guard.look(11.0)
     assert guarded.end == EndRequests(in_order=True)
@@ -128,7 +128,7 @@ def test_a_callback_is_named_by_its_function_and_what_it_serves() -> None:
 def test_the_loop_leaves_with_the_given_reason(rig: Any) -> None:
     robot = rig().start("damped")
     robot.run("torque")
-    robot.ask("standby")  # older than the reason: it comes in a tick that must leave
+    robot.ask("standby")  # older than the reason: the tick must leave the mode
     robot.loop.leave(Reason.of(ROS_CALLBACK_RAISED, "a callback raised"))
     snapshot = robot.tick()
     assert (snapshot.controller, snapshot.phase) == ("damped", Phase.RUNNING)

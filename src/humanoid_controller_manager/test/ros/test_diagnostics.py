@@ -1,4 +1,4 @@
-"""Diagnoses of the loop and its hardware, and when they are published."""
+"""Diagnoses of the loop and its hardware, and the times of their publication."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ OK, WARN, ERROR = DiagnosisLevel.OK, DiagnosisLevel.WARN, DiagnosisLevel.ERROR
 
 
 class Watched:
-    """A diagnostician on a clock that only the test moves."""
+    """A diagnostician on a clock that only the test advances."""
 
     def __init__(self, rig) -> None:
         self.rig, self.time = rig, 0.0
@@ -169,7 +169,7 @@ class Publications:
         watched.diagnostician.report()
 
     def at(self, time: float, level: SafetyLevel | None = None) -> None:
-        """It is `time`; the arm reports `level`, or the second has come round."""
+        """Advance the clock to `time`; the arm reports `level`, or those of the second come."""
         while self.wake <= time:
             self.watched.time, self.wake = self.wake, np.inf
             self._look()

@@ -14,7 +14,7 @@ PATIENCE = 60.0  # [s] until a test gives up on another thread; never waited for
 
 
 class Errand:
-    """One errand, run from a thread of its own."""
+    """One call, made by a separate thread."""
 
     def __init__(self, errands: ExecutorCalls, function: object) -> None:
         self.result: object = None
@@ -36,7 +36,7 @@ class Errand:
 
 
 def _waiting(function: object) -> tuple[ExecutorCalls, Errand]:
-    """An errand that has been handed over and not been done."""
+    """Return a call that has been handed over and not been executed."""
     woken = threading.Event()
     errands = ExecutorCalls(woken.set, LINUX)
     errand = Errand(errands, function)

@@ -1,4 +1,4 @@
-"""ROS parameters as typed values with the place they came from."""
+"""ROS parameters as typed values with the place of their definition."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ zebra:
   ros__parameters:
     gain: 1.0
 """
-GIVEN: dict[str, Any] = {  # as ROS gives them: dotted, and in no particular order
+GIVEN: dict[str, Any] = {  # as from ROS: dotted names in any order
     "ape.fallback_controllers": ["zebra"],
     "ape.type": "x/Ape",
     "initial_controller": "zebra",
@@ -76,7 +76,7 @@ def test_the_managers_parameters_are_typed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("prefix", ["controller_manager", "/**", "/controller_manager"])
 def test_controllers_come_up_in_the_order_of_the_file(tmp_path: Path, prefix: str) -> None:
-    """All three are names ROS accepts for the node in a parameters file."""
+    """ROS accepts all three names of the node in a parameters file."""
     text = YAML.replace("controller_manager", prefix, 1)
     assert list(_manager(tmp_path, text).controllers) == ["zebra", "ape", "mule"]
 

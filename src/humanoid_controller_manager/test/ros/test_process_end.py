@@ -16,7 +16,7 @@ from humanoid_controller_manager.ros.process.stop_signals import EndRequests
 
 
 def manager_that(stop: Any) -> Any:
-    """A manager of two components, of which one has more to say of its exit than the default."""
+    """A manager of two components, one of which has its own report of the exit."""
     members = [
         SimpleNamespace(info=SimpleNamespace(name=name), exit_check=lambda words=words: words)
         for name, words in (("Side", "gate read back as 0"), ("CAN", "deactivated"))
@@ -92,7 +92,7 @@ def test_start_that_fails_half_way_also_shows_its_notes(
 
 
 class QuietSession(RosSession):
-    """Leaves Python's logging as it is."""
+    """A session that does not change Python's logging."""
 
     def forward_logging(self, node: object) -> None:
         pass

@@ -24,7 +24,7 @@ lock = domain_lock.take_domain_lock()
 print(os.getpid(), flush=True)
 signal.pause()
 """
-# Without rights, for every user of the tests: root would get everything.
+# Without rights, also if root runs the tests.
 UNPRIVILEGED = """
 import os, resource, threading
 resource.setrlimit(resource.RLIMIT_RTPRIO, (0, 0))
@@ -105,7 +105,7 @@ def test_namespaces_of_a_domain_are_independent_and_each_is_exclusive() -> None:
     names = ["", "/left", "/left/arm", "/left_arm", "/control"]
     with ExitStack() as held:
         for name in names:
-            for role in ("control", "left", "black_box"):  # no role is taken for a namespace
+            for role in ("control", "left", "black_box"):  # a name must not count as a namespace
                 held.enter_context(take_domain_lock(role, name))
         for name in names:
             with pytest.raises(ConfigError, match=f"namespace {name} " if name else "domain 42 "):

@@ -57,7 +57,7 @@ def test_an_executor_is_shut_down_when_its_session_has_ended() -> None:
     assert done.stdout == "shut down\n"
 
 
-# A manager on mock hardware that says when it is powered, and one part of which fails.
+# A manager on mock hardware that prints when it has power; one part of it fails.
 MANAGER = """
 import sys
 from importlib.metadata import EntryPoint, EntryPoints
@@ -140,7 +140,7 @@ controller_manager:
 
 
 def started(folder: Path, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> list[str]:
-    """What a manager says of its start, one part of which fails."""
+    """Return the output of a manager with one failing part of its start."""
     monkeypatch.setenv("ROS_DOMAIN_ID", str(random.randint(1, 101)))
     monkeypatch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
     file = folder / "parameters.yaml"
@@ -168,7 +168,7 @@ def test_a_start_that_fails_says_which_joints_may_still_have_torque(
     assert notes == "['joints may still be powered: arm: no answer']"
 
 
-# Which sections of a file rcl gives to a node, and which of them `Section.is_for` names.
+# Sections of a file that rcl passes to a node, and those that `Section.is_for` names.
 SECTIONS = """
 import sys
 from pathlib import Path

@@ -21,7 +21,7 @@ from humanoid_controller_manager.ros.process.stop_signals import (
 
 @pytest.fixture(autouse=True)
 def handlers() -> Iterator[None]:
-    """Handlers of signals are as they were, afterwards."""
+    """Restore the signal handlers after the test."""
     before = {number: signal.getsignal(number) for number in STOP_SIGNALS}
     yield
     for number, handler in before.items():

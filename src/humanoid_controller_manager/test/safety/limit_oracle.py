@@ -79,7 +79,7 @@ class LimitOracle:
         command.position[:] = near
 
     def _reach(self, state: JointState, gains: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return how far a target may be below and above its joint [rad], (n,) each."""
+        """Return the largest distances of a target below and above its joint [rad], (n,) each."""
         velocity = self._limits.velocity
         part = state.velocity / (FASTEST_DRIVEN * velocity)
         slow = _smaller(gains[1] * velocity, self.effort)

@@ -1,4 +1,4 @@
-"""Gravity is held within the limits of the joints, without a step, and gone with the mode."""
+"""Gravity is compensated within the limits of the joints, without a step, until the mode ends."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ LIMITS = JointLimits(
 
 
 class Bench:
-    """The shoulder takes no effort, the elbow does; both are at LEVEL."""
+    """The shoulder takes no effort command, the elbow does; both are at LEVEL."""
 
     def __init__(
         self, urdf: str, largest_bias: float = 2.0, bears_weight: np.ndarray = BOTH
@@ -197,7 +197,7 @@ def test_payloads_that_no_link_can_carry_are_refused(bench: Bench) -> None:
 
 
 class LoopBench(Rig):
-    """The same arm in a loop; `remote` is held against gravity."""
+    """The same arm in a loop; `remote` has gravity compensation."""
 
     def __init__(self, urdf: str, members: dict[str, tuple[int, bool]] | None = None) -> None:
         super().__init__({"arm": (ScriptedHardware(), JOINTS)})

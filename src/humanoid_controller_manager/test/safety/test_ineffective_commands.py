@@ -45,7 +45,7 @@ def command(*rows: float) -> JointCommand:
         (command(0.5, 0.0, 0.0, 19.9, 2.0), [STIFFNESS]),
         (command(0.5, 0.0, 0.0, 40.0, 2.0), [STIFFNESS]),
         (command(0.5, 0.0, 0.0, 20.0, 0.0), [DAMPING]),
-        (command(0.5, 0.0, 0.0, 0.0, 2.0), []),  # the target follows the joint: it acts
+        (command(0.5, 0.0, 0.0, 0.0, 2.0), []),  # the target follows the joint: the command acts
         (command(0.5, 0.0, 0.0, float(np.float32(20.0)), float(np.float32(2.0))), []),
         (command(0.5, 1.0, 1.0, 5.0, 0.1), [VELOCITY, EFFORT, STIFFNESS, DAMPING]),
     ],

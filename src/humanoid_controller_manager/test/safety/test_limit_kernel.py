@@ -1,4 +1,4 @@
-"""The kernel computes what its oracle in numpy does, bit for bit, and refuses wrong arrays."""
+"""The kernel computes the same bits as its oracle in numpy, and refuses wrong arrays."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from src.humanoid_controller_manager.test.safety.limit_oracle import LimitOracle
 
 MOST_JOINTS = 5
 PERIODS = st.sampled_from([0.001, 0.01, 0.02, 0.0, 1e3])  # [s]
-# Near the limits below, at and beyond them; the largest a command may have, and what has no size.
+# Values near, at and beyond the limits below, the largest of a command, and non-finite ones.
 SPECIAL = st.sampled_from([0.0, -0.0, 1.0, -1.0, 2.0, 3.0, 5e-324, -1e-310, 1e150, -1e150])
 NEAR = st.floats(-4.0, 4.0)
 VALUES = st.one_of(SPECIAL, NEAR, st.floats(-50.0, 50.0))
@@ -157,7 +157,7 @@ def test_the_kernel_limits_as_its_oracle_does(run: tuple[JointLimits, list[Tick]
 
 
 def test_nothing_that_can_be_limited_is_left_out_of_a_long_comparison() -> None:
-    """Sequences as of a controller: its targets walk, most commands are near a bound."""
+    """Sequences as from a controller: targets move, and most commands are near a bound."""
     random, count, found = np.random.default_rng(1), 14, np.zeros(len(Limited), dtype=np.int64)
     ones = np.ones(count)
     soft = SoftLimits(-0.9 * ones, 1.9 * ones, 10.0 * ones, 4.0 * ones)
@@ -191,7 +191,7 @@ def test_stage_and_oracle_know_one_least_stiffness() -> None:
     assert LEAST_STIFFNESS == limit_oracle.LEAST_STIFFNESS
 
 
-# Wrong arrays. N joints, each array with what is right.
+# Wrong arrays. N joints, and the right form of each array.
 
 N = 3
 
@@ -214,7 +214,7 @@ def read_only(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def unaligned(array: NDArray[Any]) -> memoryview:
-    # Not by numpy, which gives the type of such an array another name.
+    # Not by numpy: its name of the type of such an array differs.
     return memoryview(bytearray(array.nbytes + 1))[1:].cast(array.dtype.char, array.shape)
 
 
@@ -354,7 +354,7 @@ def test_a_state_that_nobody_may_write_can_be_read() -> None:
 
 def test_the_kernel_keeps_its_arrays_alive_and_releases_them_with_itself() -> None:
     class Array(np.ndarray[Any, Any]):
-        """An array that can be watched."""
+        """An array that can have a weak reference."""
 
     arrays_ = {name: array.view(Array) for name, array in right_arrays().items()}
     watched = [weakref.ref(array) for array in arrays_.values()]

@@ -122,7 +122,7 @@ def test_limiting_twice_changes_nothing(
     counts = stage.counts.copy()
     again = result.copy()
     stage.apply(_state(position), again, LONG)
-    # The torque is at its bound within the grain of the numbers it is made of.
+    # The torque is at its bound within the rounding of its terms.
     assert np.allclose(again.array[:3], result.array[:3], rtol=1e-6, atol=1e-9)
     assert np.array_equal(stage.counts[:TORQUE], counts[:TORQUE])
 

@@ -179,7 +179,7 @@ def test_braking_is_left_alone_however_much_it_is() -> None:
 
 
 def test_what_pushes_a_joint_faster_along_its_way_goes_first() -> None:
-    """Braking uses up the limit: nothing may drive the joint further that way, or back."""
+    """Braking uses the whole limit: no torque may drive the joint further, or back."""
     joints = Joints(velocity=-2.0)
     written = joints.tick(effort=5.0, damping=6.0)
     assert written.effort[0] == 0.0
@@ -199,7 +199,7 @@ def test_what_drives_a_joint_is_added_up(spring: float, effort: float) -> None:
     assert joints.counted(Limited.TORQUE) == 1
 
 
-ALONE = {  # without soft ends: state, command, what is beyond its bound, and what is left of it
+ALONE = {  # without soft ends: state, command, value beyond its bound, and limited value
     "position": ((1.99, 0.0), {"position": 2.005, "stiffness": 1.0}, Limited.POSITION, 2.0),
     "velocity": ((0.0, 0.0), {"velocity": 3.5, "damping": 0.1}, Limited.VELOCITY, VELOCITY),
     "effort": (

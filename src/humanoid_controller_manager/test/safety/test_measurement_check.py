@@ -1,4 +1,4 @@
-"""Measurements that no healthy joint gives end a mode, and the message names the joint."""
+"""Impossible measurements end a mode, and the message names the joint."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _trip(limits: JointLimits) -> MeasurementCheck:
 
 
 class Watched:
-    """A safety trip that is shown positions and velocities of joint b."""
+    """A check that receives positions and velocities of joint b."""
 
     def __init__(self, limits: JointLimits) -> None:
         self.trip = _trip(limits)
@@ -109,7 +109,7 @@ def test_samples_that_come_a_period_late_are_no_jump(watched: Watched) -> None:
 def test_samples_from_before_a_hold_up_are_no_jump_but_a_jump_after_it_is_seen(
     watched: Watched,
 ) -> None:
-    """A joint at 3 rad/s and a loop that is held up for 0.1 s: the bus kept an old sample."""
+    """A joint at 3 rad/s and a loop that is held up for 0.1 s: the bus has kept an old sample."""
     for i in range(20):
         watched.show(i * 0.03, 3.0)
     assert watched.show(0.60, 3.0, period=0.1) == ""
@@ -125,7 +125,7 @@ def test_a_tick_later_than_two_periods_is_a_hold_up(
 ) -> None:
     watched.show(0.0)
     assert watched.show(0.0, period=periods * PERIOD) == ""
-    way = LIMIT * PERIOD * (1 + periods) - 0.001  # in one period, by a sample that is so old
+    way = LIMIT * PERIOD * (1 + periods) - 0.001  # in one period, by an old sample
     assert watched.show(way if allowed else LIMIT * PERIOD * 2 + 0.001) == ""
     assert bool(watched.state.position[1] != 0.0) is allowed
 
@@ -145,7 +145,7 @@ def test_samples_may_be_old_in_the_three_ticks_after_a_hold_up(
 def test_samples_after_those_that_a_bus_held_back_are_no_jump_but_a_jump_is_seen(
     watched: Watched,
 ) -> None:
-    """A joint at 3 rad/s whose bus says nothing for 0.1 s."""
+    """A joint at 3 rad/s whose bus is silent for 0.1 s."""
     for i in range(20):
         watched.show(i * 0.03, 3.0)
     for i in range(1, 11):
@@ -166,7 +166,7 @@ def test_a_bus_that_stays_silent_makes_no_jump_plausible(watched: Watched) -> No
 
 
 def is_believed_at_once(watched: Watched, position: float) -> bool:
-    """Whether the first sample at `position` is not doubted."""
+    """Return True if the first sample at `position` is accepted."""
     watched.show(position)
     return bool(watched.state.position[1] == position)
 
@@ -257,10 +257,10 @@ def test_a_joint_without_a_new_measurement_may_follow_unseen(limits_of: Any) -> 
 
 @pytest.mark.parametrize("rate", [50.0, 200.0, 1000.0])
 def test_a_target_counts_once_it_has_acted_for_20_ms(limits_of: Any, rate: float) -> None:
-    """A joint that friction holds begins to move: the measurement shows that a little later."""
+    """A joint held by friction begins to move; the measurement shows the motion later."""
     trip, period = _trip(limits_of(3)), 1.0 / rate
     state, stiffness = JointState(3, np.zeros((3, 3))), np.full(3, 20.0)
-    acted = 0.0  # [s] so long has the target been away when it is judged
+    acted = 0.0  # [s] time of the target off the joint when it is judged
     text = ""
     for tick in range(round(0.3 * rate)):
         away = tick * period >= 0.112

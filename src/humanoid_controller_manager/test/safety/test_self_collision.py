@@ -1,4 +1,4 @@
-"""Targets bring no two links nearer than they may come, however they are commanded."""
+"""Targets keep the minimum distance of links, for every sequence of commands."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LIMITS = JointLimits(
 
 
 class Bench:
-    """The limit stage with a robot that is where its targets are."""
+    """The limit stage with a robot that follows its targets exactly."""
 
     def __init__(self, urdf: str) -> None:
         self.model = CollisionModel(urdf, ("left", "right"))
@@ -38,7 +38,7 @@ class Bench:
         self.command.stiffness[:] = 20.0
 
     def tick(self, target: np.ndarray) -> float:
-        """Command `target` [rad]; return how far apart the tips are where it leads to [m]."""
+        """Command `target` [rad]; return the distance of the tips at the limited target [m]."""
         self.command.position[:] = target
         self.stage.apply(self.state, self.command, PERIOD)
         self.state.position[:] = np.where(
@@ -82,7 +82,7 @@ def test_commanded_velocity_is_slowed_like_the_target(bench: Bench) -> None:
 
 
 def test_velocity_alone_drives_links_no_nearer_and_does_not_come_and_go(bench: Bench) -> None:
-    """A joint that takes up the commanded velocity at once, and whose target stays behind."""
+    """A joint that has the commanded velocity at once, with a target that stays behind."""
     bench.tick(APART)
     speeds = []
     for _ in range(300):
@@ -93,16 +93,16 @@ def test_velocity_alone_drives_links_no_nearer_and_does_not_come_and_go(bench: B
         bench.state.position += PERIOD * bench.command.velocity
         speeds.append(bench.command.velocity[0])
     assert tips_apart(bench.state.position) > DISTANCE
-    assert np.all(np.diff(speeds) < 0.1)  # it fades, and never rises again
+    assert np.all(np.diff(speeds) < 0.1)  # it decreases, and never rises again
     assert len(set(speeds)) > 15  # in many small steps
 
 
 def test_of_several_controllers_only_those_that_lead_nearer_are_slowed_down(bench: Bench) -> None:
-    """The other one makes room."""
+    """The other finger moves away."""
     for _ in range(300):
         bench.tick(TOUCHING)
     here = bench.state.position.copy()
-    apart = here + np.array([0.02, 0.01])  # left leads nearer, right away: together nearer
+    apart = here + np.array([0.02, 0.01])  # left moves nearer, right away: in sum nearer
     assert tips_apart(apart) < tips_apart(here)
     bench.command.position[:] = apart
     bench.stage.apply(bench.state, bench.command, PERIOD, [np.array([0]), np.array([1])])
@@ -121,7 +121,7 @@ def test_links_that_are_too_near_may_only_move_apart(bench: Bench) -> None:
 
 
 def test_links_that_are_too_near_let_no_others_come_as_near(three_fingers: str) -> None:
-    """Right and third touch nearly; left comes from the other side."""
+    """Right and third nearly touch; left comes from the other side."""
     model = CollisionModel(three_fingers, ("left", "right", "third"))
     limit = np.full(3, 1.5)
     limits = JointLimits(-limit, limit, np.full(3, SPEED), np.full(3, 8.0))
@@ -154,7 +154,7 @@ def test_motion_that_leads_too_near_brings_its_target_back_to_the_joint(bench: B
 
 
 def test_target_that_holds_a_sinking_joint_back_stays(bench: Bench) -> None:
-    """It would sink with the joint if it followed."""
+    """A following target would sink with the joint."""
     bench.tick(APART)
     bench.state.position[:], bench.state.velocity[:] = (0.3, -0.3), (2.0, -2.0)
     for _ in range(3):
@@ -173,7 +173,7 @@ def test_random_targets_never_bring_links_too_near(bench: Bench) -> None:
         target = random.uniform(-1.5, 1.5, 2)
         apart += [bench.tick(target) for _ in range(int(random.integers(1, 40)))]
     assert min(apart) > DISTANCE - 1e-5
-    assert np.mean(np.array(apart) < DISTANCE + 0.01) > 0.05  # it did come to that
+    assert np.mean(np.array(apart) < DISTANCE + 0.01) > 0.05  # this state was reached
 
 
 def test_soft_joint_counts_where_it_is(bench: Bench) -> None:
@@ -201,7 +201,7 @@ def test_no_target_stays_beyond_the_effort_of_a_joint_that_was_pushed(bench: Ben
 def test_whole_effort_stays_within_its_limit_where_links_are_kept_apart(
     bench: Bench, seed: int
 ) -> None:
-    """Spring, damping and feed-forward may have been opposed before the velocity was taken away."""
+    """Before the velocity was removed, the parts of the torque may have had opposite signs."""
     random, limit, slowed = np.random.default_rng(seed), LIMITS.effort + 1e-6, 0
     for _ in range(3000):
         command, state = bench.command, bench.state

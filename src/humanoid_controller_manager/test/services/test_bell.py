@@ -1,4 +1,4 @@
-"""The bell of a switch: it wakes the one thread that waits for the loop."""
+"""The bell of a switch wakes the one thread that waits for the loop."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from humanoid_controller_manager.services.switcher import Bell
 
 
 class Counted(LinuxMachine):
-    """A machine on which time passes only while a thread waits in vain."""
+    """A machine on which time passes only in waits that end by their limit."""
 
     def __init__(self) -> None:
         self.now = 0.0
         self.waits: list[float | None] = []
-        self.rings: list[Bell] = []  # rung one by one, in the waits
+        self.rings: list[Bell] = []  # one ring in each wait
 
     def clock(self) -> float:
         return self.now

@@ -1,4 +1,4 @@
-"""The plan of a switch: ros2_control's rules, and this stack's for the one in charge."""
+"""The plan of a switch: rules of ros2_control, and rules of this stack for the mode controller."""
 
 from __future__ import annotations
 
@@ -212,7 +212,7 @@ def test_one_stays_in_charge_whatever_is_wished(
     if not plan.take_over:
         assert in_charge not in plan.deactivate
         return
-    assert in_charge in plan.deactivate  # no controller is replaced without being named
+    assert in_charge in plan.deactivate  # a request must name each controller that it replaces
     (name,) = plan.take_over
     assert name in (activate if not plan.follows else [successor])
     assert name != in_charge

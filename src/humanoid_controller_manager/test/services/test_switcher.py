@@ -1,4 +1,4 @@
-"""Switches by `ros2 control`, on a loop that only the test ticks."""
+"""Switches by `ros2 control`, in a loop that only the test ticks."""
 
 from __future__ import annotations
 
@@ -186,7 +186,7 @@ def test_no_broadcaster_falls_silent_in_the_switch_to_a_stiff_mode(bench: Bench)
 def test_no_broadcaster_stops_while_another_client_requests_a_stiff_mode(
     bench: Bench,
 ) -> None:
-    """As an operator on /control_mode does between two errands, or just before."""
+    """Switch as an operator on /control_mode between two calls, or just before."""
     bench.switch(["speaker"])
     carry_out, executed = bench.switcher.in_executor, []
 
@@ -199,7 +199,7 @@ def test_no_broadcaster_stops_while_another_client_requests_a_stiff_mode(
         return result
 
     impatient = replace(bench.switcher, in_executor=asked_between)  # type: ignore[arg-type]
-    for _ in range(2):  # on its way, then in force
+    for _ in range(2):  # first requested, then in force
         with pytest.raises(SwitchRefusedError, match="'speaker' can not be deactivated in"):
             impatient.switch(Selection([], ["speaker"], True), 0.0)
         assert bench.active("speaker")
