@@ -1,4 +1,4 @@
-"""Real controllers on mock hardware that can fail, on a clock that only tests move."""
+"""Real controllers on mock hardware that can fail, on a clock that only tests advance."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ class FailingSystem(GenericSystem):
         self.fault: SafetyReport | None = None
         self.fail: set[str] = set()
         self.confirmed = True
-        self.velocity: float | None = None  # [rad/s] shown of every joint, whatever it does
+        self.velocity: float | None = None  # [rad/s] reported for every joint
         self.written: list[FloatArray] = []
         self.measured_at_write: list[FloatArray] = []
 
@@ -150,7 +150,7 @@ class Saboteur(Controller):
         self.active = False
 
     def on_configure(self, parameters: StrictModel, robot: RobotFacts) -> None:
-        """The inner one is configured already."""
+        """Do nothing: the inner controller is configured already."""
 
     def on_activate(self, state: JointState, command: JointCommand, now: float) -> None:
         if self.fail == "on_activate":
@@ -247,7 +247,7 @@ class Robot:
         self.modes.observe(self.time)
 
     def tick(self, count: int = 1) -> Snapshot:
-        """Ticks of the loop, the mode manager looking at each of them."""
+        """Run ticks of the loop; the mode manager handles each of them."""
         for _ in range(count):
             self.time += PERIOD
             self.loop.tick(self.time, PERIOD, lambda: self.time)
@@ -255,7 +255,7 @@ class Robot:
         return self.loop.snapshot
 
     def enter(self, mode: Mode) -> Robot:
-        """Go to `mode` by the intents an operator would use; STANDBY is finished then."""
+        """Go to `mode` by the intents of an operator; STANDBY is finished then."""
         ways = {
             Mode.ZERO_TORQUE: [],
             Mode.DAMPING: [Intent.DAMP],
@@ -271,7 +271,7 @@ class Robot:
 
 @pytest.fixture(scope="session")
 def robot_type() -> type[Robot]:
-    """Makes robots."""
+    """Make robots."""
     return Robot
 
 

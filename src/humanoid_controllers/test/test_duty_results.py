@@ -60,7 +60,7 @@ OTHERWISE: dict[str, Callable[[], Any]] = {
 
 @pytest.fixture
 def plug_in(robot_type: Any, failing_system: Any, tmp_path: Path) -> Any:
-    """A robot whose component takes on every duty, and gives `robot.wrong[duty]` where it is."""
+    """A robot whose component has every duty, and returns `robot.wrong[duty]` if that exists."""
     wrong: dict[str, Any] = {}
 
     def duty_of(name: str) -> Callable[..., Any]:
@@ -84,7 +84,7 @@ def plug_in(robot_type: Any, failing_system: Any, tmp_path: Path) -> Any:
 
 
 def _run(robot: Any, count: int) -> Any:
-    """What the loop's thread does in each cycle, and the mode manager after it."""
+    """Run a cycle of the loop's thread, and the mode manager after it."""
     for _ in range(count):
         robot.time += 1.0 / RATE
         robot.loop.tick(robot.time, 1.0 / RATE, lambda: robot.time)

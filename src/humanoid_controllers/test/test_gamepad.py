@@ -18,7 +18,7 @@ def held(*buttons: Button) -> list[int]:
 
 @pytest.fixture
 def gamepad() -> Gamepad:
-    """One without any input."""
+    """A gamepad without any input."""
     pad = Gamepad()
     assert pad.pressed(NONE) is None
     return pad

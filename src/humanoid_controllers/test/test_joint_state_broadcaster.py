@@ -1,4 +1,4 @@
-"""The broadcaster's configuration; its topics are tested with ROS."""
+"""The configuration of the broadcaster; other tests check its topics with ROS."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ def test_that_the_loop_hangs_is_stated(hanging: Any) -> None:
 def test_no_request_is_accepted_while_the_loop_hangs(hanging: Any) -> None:
     for intent in (Intent.START_REMOTE, Intent.ZERO_TORQUE, Intent.LOAD):
         answer = hanging.ask(intent)
-        assert not answer.accepted or intent is Intent.LOAD  # LOAD: the mode that is stated
+        assert not answer.accepted or intent is Intent.LOAD  # LOAD: the mode of the statement
 
 
 def test_damp_is_not_promised_by_a_loop_that_hangs_but_served_when_it_goes_on(hanging: Any) -> None:

@@ -215,7 +215,7 @@ def test_after_a_fall_nothing_but_quit_works_until_it_is_cleared(robot: Any) -> 
 def test_damp_that_comes_with_a_fall_does_not_take_its_statement_away(robot: Any) -> None:
     robot.enter(Mode.STANDBY)
     robot.safety.report(FAULT, robot.time)
-    assert robot.ask(Intent.DAMP).accepted  # decided before the loop has carried the fall out
+    assert robot.ask(Intent.DAMP).accepted  # requested before the loop has carried the fall out
     assert robot.tick(3).mode is Mode.DAMPING
     assert robot.message.startswith("Fell to safety")
     assert "cell 3 low" in robot.message
@@ -293,7 +293,7 @@ def test_damping_that_cannot_be_had_becomes_zero_torque(robot: Any) -> None:
 
 
 def test_repeated_vain_requests_for_damping_lead_to_zero_torque(robot: Any) -> None:
-    """A held gamepad button asks in every tick."""
+    """A gamepad button that is held makes a request in every tick."""
     robot.enter(Mode.STANDBY)
     robot.controllers[Mode.DAMPING].fail = "on_activate"
     for _ in range(5):
@@ -325,7 +325,7 @@ def test_quit_is_refused_in_a_stiff_mode_and_accepted_in_the_safe_ones(robot: An
     assert robot.ask(Intent.QUIT).shut_down
 
 
-# The mode manager alone, with a loop that shows exactly the snapshots a test wants.
+# The mode manager alone, with a loop whose snapshots a test gives.
 
 
 def _snapshot(mode: Mode, number: int, **changes: Any) -> Snapshot:
@@ -354,7 +354,7 @@ def _snapshot(mode: Mode, number: int, **changes: Any) -> Snapshot:
 
 @dataclass
 class ShownLoop:
-    """Shows the next of `shown` at every look, the last one for good."""
+    """Returns the next of `shown` at every reading, at the end always the last one."""
 
     shown: list[Snapshot]
     requests: list[SwitchRequest] = field(default_factory=list)
@@ -379,7 +379,7 @@ CONTROLLERS = {mode: mode.name for mode in Mode if mode is not Mode.LOCOMOTION}
 
 @pytest.mark.parametrize("looks_before", [1, 2, 3])
 def test_a_fall_between_two_looks_of_one_decision_is_not_overlooked(looks_before: int) -> None:
-    """The loop runs on in its own thread while the mode manager decides."""
+    """The loop continues in its own thread while the mode manager decides."""
     standby = _snapshot(Mode.STANDBY, 3)
     fallen = _snapshot(
         Mode.DAMPING, 4, fall=Fall(1, Reason.of(CONTROLLER_FAILED, "standby failed"))
@@ -394,7 +394,7 @@ def test_a_fall_between_two_looks_of_one_decision_is_not_overlooked(looks_before
 
 
 def test_a_fall_is_not_stated_before_its_reason_is_known() -> None:
-    """The loop falls between the look of the mode manager and its statement."""
+    """The loop falls between the reading of the mode manager and its statement."""
     standby = _snapshot(Mode.STANDBY, 3)
     fallen = _snapshot(
         Mode.DAMPING, 4, fall=Fall(1, Reason.of(CONTROLLER_FAILED, "standby failed"))
@@ -466,7 +466,7 @@ def test_a_stiff_mode_found_while_latched_is_left_again() -> None:
 
 
 def test_a_switch_on_its_way_is_taken_back_by_a_fault_found_in_damping() -> None:
-    """The loop may carry it out after the fault: it would leave a stiff robot that is latched."""
+    """The loop could carry it out after the fault: the robot would be stiff and latched."""
     shown = ShownLoop([_snapshot(Mode.DAMPING, 3)])
     modes = ModeManager(shown, CONTROLLERS.get, SafetyMonitor())
     assert modes.handle(Intent.LOAD, 0.0).accepted
@@ -526,4 +526,4 @@ def test_a_fault_that_lasted_one_tick_between_two_looks_is_not_missed() -> None:
     assert "arm reported FAULT: hiccup" in modes.statement.reason.text
     loop.shown = [_snapshot(Mode.DAMPING, 4, fault=Fault(1, report), ticket=1)]
     assert modes.clear_fault(0.1).accepted
-    assert modes.handle(Intent.LOAD, 0.2).accepted  # seen and cleared: it doesn't count again
+    assert modes.handle(Intent.LOAD, 0.2).accepted  # reported and cleared: it does not count again

@@ -161,7 +161,7 @@ def test_one_of_them_is_exchanged_in_the_mode(shared: Any) -> None:
     assert answer.accepted
     assert (snapshot.controller, snapshot.ticket) == ("left+spare", answer.ticket)
     assert (snapshot.switch_number, shared.message) == (number, "")
-    answer = ask(shared, Mode.REMOTE, "right")  # none of them goes on
+    answer = ask(shared, Mode.REMOTE, "right")  # none of them continues
     assert answer.message == (
         "Rejected START_REMOTE: 'left+spare' is in charge of REMOTE; leave that mode first"
     )

@@ -15,7 +15,7 @@ from humanoid_controllers.passive_controllers import DampingController, ZeroTorq
 
 def _update(controller: Any, state: Any) -> JointCommand:
     command = JointCommand(3)
-    command.array.fill(9.0)  # whatever was there before
+    command.array.fill(9.0)  # any former values
     controller.update(state, command, 1.0, 0.01)
     return command
 
@@ -40,7 +40,7 @@ def test_damping_keeps_the_pose_captured_at_activation(make: Any, at: Any) -> No
     controller = make(DampingController)
     state = at([0.1, 0.2, 0.3])
     controller.on_activate(state, JointCommand(3), 0.0)
-    state.position[:] = -1.0  # the loop's array lives on
+    state.position[:] = -1.0  # the loop reuses the array
     assert _update(controller, state).position.tolist() == [0.1, 0.2, 0.3]
     controller.on_activate(state, JointCommand(3), 1.0)
     assert _update(controller, state).position.tolist() == [-1.0] * 3

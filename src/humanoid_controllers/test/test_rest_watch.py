@@ -26,7 +26,7 @@ def look(watch: RestWatch, now: float, *speeds: float, mode: Mode = Mode.DAMPING
     watch.look(snapshot)
 
 
-# A joint at 0.1 rad/s turns six degrees in a second: it hangs, or nearly.
+# A joint at 0.1 rad/s turns six degrees in a second: it nearly hangs.
 @pytest.mark.parametrize(
     ("speeds", "moving"),
     [

@@ -26,9 +26,9 @@ VELOCITY_LIMIT, EFFORT_LIMIT = 3.0, 10.0
 
 
 class RobotMachine(RuleBasedStateMachine):
-    """Operators, faults and failures, in any order, with any number of ticks between them.
+    """Requests, faults and failures in any order, with any number of ticks between them.
 
-    The oracle is a few facts kept here: whether the robot fell, and which reports are bad.
+    The oracle has a few facts: a fall of the robot, and the bad reports.
     """
 
     robot_type: Any
@@ -54,7 +54,7 @@ class RobotMachine(RuleBasedStateMachine):
         self.heard = 0.0
         self.robot.observe()
 
-    # What happens.
+    # Events.
 
     @rule(intent=st.sampled_from(list(Intent)))
     def ask(self, intent: Intent) -> None:
@@ -71,7 +71,7 @@ class RobotMachine(RuleBasedStateMachine):
 
     @rule(remote=st.booleans())
     def climb(self, remote: bool) -> None:
-        """Single intents at random hardly ever come this far."""
+        """Random single intents seldom reach this state."""
         self.clear()
         for intent, ticks in ((Intent.DAMP, 2), (Intent.LOAD, 60)):
             self.ask(intent)
@@ -153,7 +153,7 @@ class RobotMachine(RuleBasedStateMachine):
         elif self._problem():
             self.latched = True
 
-    # What must be true.
+    # Invariants.
 
     def _tick(self) -> None:
         problem_before = self._problem()
@@ -170,7 +170,7 @@ class RobotMachine(RuleBasedStateMachine):
         self._notice()
         self.latched |= self._falls() > falls_before
         if problem_before and self._problem():
-            # The mode manager has seen it before this tick, so the loop has acted on it.
+            # The mode manager has handled it before this tick, so the loop has acted on it.
             assert self.robot.mode in SAFE_MODES
         if self.going_down:
             assert self.robot.mode in SAFE_MODES

@@ -22,14 +22,14 @@ def _in(robot_type: Any, mode: Mode, **options: Any) -> Any:
 
 
 def _tick_alone(robot: Any, count: int = 1) -> Any:
-    """Ticks of the loop that no mode manager looks at."""
+    """Run ticks of the loop without the mode manager."""
     for _ in range(count):
         robot.time += 0.01
         robot.loop.tick(robot.time, 0.01, lambda: robot.time)
     return robot.loop.snapshot
 
 
-# 1: the hardware reports, and acts on nothing.
+# 1: the hardware reports, and does not act.
 
 
 def test_layer_1_alone_reports_source_flags_and_message_and_leaves_the_mode(
@@ -43,7 +43,7 @@ def test_layer_1_alone_reports_source_flags_and_message_and_leaves_the_mode(
     assert snapshot.mode is Mode.STANDBY
 
 
-# 2: a controller refuses what it can't believe, before any other layer would see it.
+# 2: a controller refuses invalid commands before any other layer receives them.
 
 
 def test_layer_2_alone_makes_nothing_of_a_command_that_never_came(robot_type: Any) -> None:
@@ -61,7 +61,7 @@ def _remote(robot: Any, position: float) -> Any:
     return RemoteCommand(command, robot.time)
 
 
-# 3: the loop replaces what fails, in the same tick, down to limp.
+# 3: the loop replaces a failing controller in the same tick, at last by limp joints.
 
 
 @pytest.mark.parametrize("mode", STIFF)
@@ -104,7 +104,7 @@ def test_layer_4_alone_is_limp_when_damping_cannot_be_had(robot_type: Any) -> No
     robot.safety.report(SafetyReport("battery", SafetyLevel.CRITICAL), robot.time)
     assert robot.tick(3).mode is Mode.ZERO_TORQUE
     assert not robot.hardware.written[-1].any()
-    assert robot.tick(50).mode is Mode.ZERO_TORQUE  # and not up again, not even to DAMPING
+    assert robot.tick(50).mode is Mode.ZERO_TORQUE  # and no request is accepted, not even DAMPING
 
 
 def test_layer_4_alone_goes_down_when_a_source_falls_silent(robot_type: Any) -> None:
@@ -127,7 +127,7 @@ def test_layer_4_never_leaves_a_fall_by_itself_nor_on_request(
     assert robot.modes.clear_fault(robot.time).accepted
 
 
-# 5: the loop watches the ROS side, and what is measured.
+# 5: the loop monitors the ROS side and the measurements.
 
 
 @pytest.mark.parametrize("mode", STIFF)

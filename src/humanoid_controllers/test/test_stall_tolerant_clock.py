@@ -1,4 +1,4 @@
-"""A stall of the listener is no silence of a source."""
+"""A stall of the receiver does not count as silence of a source."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from humanoid_controllers.mode_manager.impedance_watch import FRESH, ImpedanceRe
 from humanoid_controllers.mode_manager.loop_liveness import LONGEST_TICK, LoopLiveness
 from humanoid_controllers.mode_manager.stall_tolerant_clock import LONGEST_LOOK, StallTolerantClock
 
-STEP = 0.02  # [s] between two looks
+STEP = 0.02  # [s] between two readings
 
 
 class Listener:
-    """Looks at the clock as the mode manager does."""
+    """Reads the clock as the mode manager does."""
 
     def __init__(self) -> None:
         self.time = 100.0
         self.clock = StallTolerantClock(lambda: self.time)
 
     def after(self, seconds: float, step: float = STEP) -> float:
-        """What the clock shows when looked at every `step` for so long."""
+        """Read the clock every `step` [s] for `seconds`; return the last reading."""
         for _ in range(round(seconds / step)):
             self.time += step
             shown = self.clock.now()
@@ -49,7 +49,7 @@ def test_an_impedance_manager_that_spoke_meanwhile_is_not_called_silent(listener
     watch = ImpedanceWatch()
     report = ImpedanceReport(True, True, int(Mode.STANDBY), 1, "")
     watch.reported(report, listener.after(0.1))
-    # Timers run before subscriptions: messages wait behind this look.
+    # Timers run before subscriptions: messages wait for the end of this reading.
     assert not watch.problem(Mode.STANDBY, 1, listener.after(1.0, 1.0))
     assert "silent" in watch.problem(Mode.STANDBY, 1, listener.after(FRESH)).text
 

@@ -84,7 +84,7 @@ def test_nothing_jumps_between_segments(make: Any, at: Any, boundary: float) -> 
     before = _command(controller, at, boundary - 1e-9).array
     after = _command(controller, at, boundary + 1e-9).array
     assert np.abs(after - before).max() < 1e-6
-    assert np.abs(after[1]).max() < 1e-6  # it rests at each pose
+    assert np.abs(after[1]).max() < 1e-6  # the joints rest at each pose
 
 
 def test_the_velocity_is_the_derivative_of_the_position_and_has_no_step(make: Any, at: Any) -> None:
@@ -284,7 +284,7 @@ TICK = 0.01  # [s]
 
 
 class Held:
-    """A STANDBY whose targets get only as far as `let`, 0 to 1 of each step, while that is < 1."""
+    """A STANDBY whose targets make only the part `let` (0 to 1) of each step."""
 
     def __init__(self, make: Any, at: Any) -> None:
         self.controller = _started(make, at)

@@ -1,4 +1,4 @@
-"""A joint that is pushed takes its target along; one that is left keeps it."""
+"""A pushed joint moves its target; a joint at rest keeps it."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_a_target_stays_until_the_joint_pulls_harder_than_it_holds(bench: Bench)
     np.testing.assert_array_equal(bench.at(0.01), 0.0)
     np.testing.assert_allclose(bench.at(0.5), 0.5 - TRAIL)
     np.testing.assert_allclose(bench.at(0.6), 0.6 - TRAIL)
-    np.testing.assert_allclose(bench.at(0.59), 0.6 - TRAIL)  # let go: it stays
+    np.testing.assert_allclose(bench.at(0.59), 0.6 - TRAIL)  # released: the joint stays
     np.testing.assert_allclose(bench.at(0.3), 0.3 + TRAIL)
 
 

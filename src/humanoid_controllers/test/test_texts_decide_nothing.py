@@ -1,4 +1,4 @@
-"""The robot acts the same, and states the same codes, whatever its texts are."""
+"""The robot acts the same, and states the same codes, with any texts."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _disturbances(robot: Any) -> list[Callable[[], object]]:
 
 
 def _life(robot: Any, seed: int) -> list[object]:
-    """What a robot does and states by codes in a random life; no text is in it."""
+    """Return the actions and codes of a robot in a random sequence, without any text."""
     dice, decisions = Random(seed), []
     disturbances = _disturbances(robot)
     for _ in range(STEPS):

@@ -1,4 +1,4 @@
-"""Requests that lack only time wait for it."""
+"""Requests whose conditions need only time wait for them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ WRITING = "impedance of DAMPING not confirmed by arm"
 
 @pytest.fixture
 def writing(robot: Any) -> Any:
-    """A robot that is in DAMPING since this tick; its drives are being written."""
+    """A robot in DAMPING since this tick; its drives still get their gains."""
     robot.enter(Mode.DAMPING)
     robot.hardware.confirmed = False
     robot.ask(Intent.FORCE_ZERO_TORQUE)
@@ -29,7 +29,7 @@ def writing(robot: Any) -> Any:
 
 @pytest.fixture
 def load(writing: Any) -> Any:
-    """The same with a LOAD that waits."""
+    """The same robot with a waiting LOAD."""
     answer = writing.ask(Intent.LOAD)
     assert answer.accepted
     assert answer.message == writing.message == f"LOAD waits: {WRITING}"
@@ -169,7 +169,7 @@ def test_an_arm_that_begins_to_sink_while_zero_torque_waits_is_not_let_fall(robo
 
 
 def test_slowness_before_damping_doesn_t_count(robot: Any) -> None:
-    """What a stiff mode holds up is slow, and sinks when it is damped only."""
+    """Arms held by a stiff mode are slow, and sink in DAMPING."""
     robot.enter(Mode.STANDBY)
     robot.tick(100)
     robot.ask(Intent.DAMP)

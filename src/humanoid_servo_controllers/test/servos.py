@@ -1,4 +1,4 @@
-"""Servos of one joint for tests, in units of a motor."""
+"""Servos of one joint for tests, without units."""
 
 from __future__ import annotations
 

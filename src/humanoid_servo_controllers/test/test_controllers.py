@@ -1,4 +1,4 @@
-"""The servo controllers as plug-ins: what they accept, command and report."""
+"""The servo controllers as plug-ins: parameters, commands and reports."""
 
 from __future__ import annotations
 
@@ -238,7 +238,7 @@ def test_the_window_of_the_deadband_is_in_seconds_at_any_rate(rate: float, windo
 
 
 def joint_after(make: Callable[[], Bench], seconds: float, inertia: float = 0.02) -> np.ndarray:
-    """Positions of a free joint that is driven to 0.8 rad."""
+    """Return the positions of a free joint on its way to 0.8 rad."""
     bench = make()
     bench.send(0.8, 0.8)
     found = []
@@ -271,7 +271,7 @@ def test_the_speed_of_travel_changes_at_run_time_for_one_joint_or_all() -> None:
     set_curve("knuckle", Curve(velocity_slope=0.5))
     np.testing.assert_allclose(bench.tick(), [0.35, 0.25])
     bench.send(-1.0, -1.0)
-    np.testing.assert_allclose(bench.tick(), [-0.65, 0.0])  # the tip may not go back
+    np.testing.assert_allclose(bench.tick(), [-0.65, 0.0])  # the tip must not move back
     set_curve("", Curve(velocity_slope=100.0, min_velocity=-9.0, max_velocity=9.0))
     np.testing.assert_allclose(bench.tick(), [-2.0, -2.0])  # the limit of the joints
     with pytest.raises(ControllerError, match="unknown joint 'toe', expected one of knuckle, tip"):

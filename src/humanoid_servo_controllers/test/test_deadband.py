@@ -1,4 +1,4 @@
-"""Hysteresis deadbands: when a joint holds, and when it is driven again."""
+"""Hysteresis deadbands: conditions to hold a joint and to drive it again."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def ones(value: float) -> np.ndarray:
 
 
 def held(deadband: Deadband, ticks: list[tuple[float, float]]) -> str:
-    """H or D for each tick of (command, error)."""
+    """Return H (holds) or D (drives) for each tick of (command, error)."""
     return "".join(
         "H" if deadband.step(ones(command), ones(error))[0] else "D" for command, error in ticks
     )
@@ -37,7 +37,8 @@ def test_a_joint_holds_when_its_small_error_changes_sign_until_it_leaves_the_out
     assert held(deadband, [(1, 0.05), (1, -0.2), (1, 0.29), (1, 0.30), (1, 0.31)]) == "HHHHD"
     # An error of 0 counts as a change of sign.
     assert held(deadband, [(1, 0.2), (1, 0.08), (1, 0.0), (1, 0.02)]) == "DDHH"
-    # A new command drives; in the inner band it approaches at once, until it leaves the outer one.
+    # A new command drives; in the inner band the joint approaches at once, until it leaves the
+    # outer one.
     assert held(deadband, [(2, 0.9), (2, 0.05), (2, 0.25), (2, 0.31)]) == "DDDD"
     assert held(deadband, [(2, -0.09), (2, -0.01), (2, 0.01), (2, 0.1), (2, -0.35)]) == "DDHHD"
 
@@ -66,7 +67,7 @@ def test_the_average_of_errors_decides_and_the_outer_band_releases() -> None:
     assert held(average_deadband(), [(0, 0.0151)] * 100) == "D" * 100
 
 
-# First driven ticks after a step of demand and error, settled before; 0: held for ever.
+# First driven ticks after a step of demand and error at rest; 0: held without end.
 @pytest.mark.parametrize(
     ("error", "again"),
     [(0.01, 0), (0.03, 0), (0.07, 0), (0.0765, 51), (0.077, 50), (0.08, 48), (0.1, 39), (0.2, 20)],

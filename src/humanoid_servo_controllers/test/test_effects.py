@@ -25,7 +25,7 @@ STILL = 0.001  # [Nm]
 
 @pytest.fixture
 def with_map(tmp_path: Path) -> dict[str, Any]:
-    """Parameters of a controller that knows the friction."""
+    """Parameters of a controller with the map of the friction."""
     file = tmp_path / "friction.yaml"
     save_friction_maps(file, FrictionMaps(date(2026, 11, 24), "sweep", {JOINT: planted()}))
     return {"friction_map": str(file), "friction_deadband": 0.1}
@@ -43,7 +43,7 @@ def held(parameters: dict[str, Any], seconds: float, noise: float = 0.0) -> Floa
 
 
 def test_with_the_map_a_joint_rests_much_nearer_to_its_target(with_map: dict[str, Any]) -> None:
-    """At least 50 % nearer, and it does not hunt in a band wider than the deadband."""
+    """The error is at least 50 % smaller, and the joint does not hunt outside the deadband."""
     own = {"gains": GAINS, "deadband": DEADBAND}
     without, compensated = (held(own | more, 7.0) for more in ({}, with_map))
     assert abs(compensated[-1, 0]) < 0.5 * abs(without[-1, 0])
@@ -55,7 +55,7 @@ def test_with_the_map_a_joint_rests_much_nearer_to_its_target(with_map: dict[str
 def test_while_it_holds_a_joint_with_a_deadband_is_not_driven_at_all(
     with_map: dict[str, Any], minutes: int
 ) -> None:
-    """Beside noise, with an integral part that would hunt without the deadband."""
+    """There is noise, and an integral part that would hunt without the deadband."""
     own = with_map | {"gains": HUNTING, "deadband": DEADBAND}
     error, effort = held(own, 60.0 * minutes + 10.0, NOISE)[round(10.0 * RATE) :].T
     driven = np.abs(np.diff(effort)) > STILL

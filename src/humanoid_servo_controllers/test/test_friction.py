@@ -1,4 +1,4 @@
-"""Friction maps and what is added to a demand."""
+"""Friction maps and their addition to a demand."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def friction(q: float, v: float, demand: float, deadband: float = 5.0) -> float:
         (0.25, 0, -50, -95),
         (0.5, 0, 50, 140),
         (1.25, 0, 50, 160),
-        (-0.2, 0, 50, 100),  # the ends are held
+        (-0.2, 0, 50, 100),  # the values at the ends continue
         (1.7, 0, 50, 200),
         (1.7, 0, -50, -130),
         (0.25, 0, 3, 72),

@@ -1,4 +1,4 @@
-"""Friction maps survive a file; wrong files are refused by line, joint and point."""
+"""A file preserves friction maps; wrong files are refused with line, joint and point."""
 
 from __future__ import annotations
 

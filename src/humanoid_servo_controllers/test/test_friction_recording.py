@@ -1,4 +1,4 @@
-"""A recording finds the friction that was planted, and stops when something is wrong."""
+"""A recording finds the planted friction, and stops on an error."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def recorded(joint: FrictionJoint, recording: Recording) -> FrictionMap:
 
 
 def assert_planted(found: FrictionMap) -> None:
-    """Within 5 %."""
+    """The error is within 5 %."""
     known = planted()
     for curve, friction in ((found.forward, known.forward), (found.backward, known.backward)):
         expected = np.interp(curve.positions, friction.positions, friction.efforts)
@@ -48,19 +48,19 @@ def assert_planted(found: FrictionMap) -> None:
 
 
 def test_breakaway_finds_the_friction_at_rest() -> None:
-    """With the Stribeck part, beside gravity."""
+    """The joint has a Stribeck part and gravity."""
     joint = recorded_joint("breakaway", stribeck=True)
     assert_planted(recorded(joint, BreakawayRecording(bounds(LOWER, UPPER, passes=2))))
 
 
 def test_a_sweep_finds_the_friction_in_motion() -> None:
-    """Beside gravity."""
+    """The joint has gravity."""
     joint = recorded_joint("sweep")
     assert_planted(recorded(joint, SweepRecording(bounds(LOWER, UPPER))))
 
 
 def test_the_range_is_passed_in_both_directions_from_wherever_the_joint_is() -> None:
-    """Also from its stop: it is driven inwards."""
+    """At its stop the joint is driven inwards."""
     for start, lower in ((0.5, 0.42), (-0.5, -0.45)):
         joint = recorded_joint("sweep", start)
         recording = SweepRecording(bounds(lower, lower + 0.03))
@@ -87,7 +87,7 @@ def test_a_joint_that_never_moves_is_given_up(kind: type[Recording]) -> None:
 
 
 def test_a_sweep_gives_up_after_ten_seconds_without_motion() -> None:
-    """Also where the effort stays below its limit."""
+    """The same if the effort stays below its limit."""
     recording = SweepRecording(bounds())
     with pytest.raises(RecordingError, match=r"0\.50 Nm for 10 s"):
         for tick in range(1500):

@@ -196,7 +196,7 @@ def test_a_mixed_joint_that_holds_gets_no_friction() -> None:
         effort = tick(servo, 0.5, q, 0.0, 0.01)
     assert servo.holds[0]
     assert servo.output.friction_part[0] == 0.0
-    assert 1.0 < effort <= 8.0  # the integral part with which it began to hold
+    assert 1.0 < effort <= 8.0  # the integral part at the begin of the hold
 
 
 def test_an_effort_up_to_the_threshold_is_not_sent() -> None:

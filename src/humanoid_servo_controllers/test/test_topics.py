@@ -31,7 +31,7 @@ STAMPED = 1000  # [s], the ROS time of every tick
 
 
 class Side(LoneNode):
-    """A servo controller with its ROS side; the loop ticks when a test says so."""
+    """A servo controller with its ROS side; the test ticks the loop."""
 
     def __init__(self, kind: type[ServoController]) -> None:
         super().__init__("servo_controller")

@@ -1,4 +1,4 @@
-"""The policy controller on joints that only tests move, with inference when tests say so."""
+"""The policy controller on joints that only tests move; tests also run the inference."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Bench:
 
     Args:
         folder: for the model.
-        bias: the action; a model with `weights` adds the observation's share.
+        bias: the action; a model with `weights` adds a function of the observation.
         motion: parameter of the controller.
         capabilities: of the joints, see RobotFacts.
         properties: changes of the model's metadata.
@@ -77,7 +77,7 @@ class Bench:
         return self
 
     def tick(self, count: int = 1, *, infers: bool = True) -> JointCommand:
-        """Ticks, with the inference between them; return the latest command."""
+        """Run ticks with the inference between them; return the latest command."""
         for _ in range(count):
             self.controller.update(self.state, self.command, self.now, PERIOD)
             if infers:

@@ -1,4 +1,4 @@
-"""LOCOMOTION: when an action acts, and what each kind commands."""
+"""LOCOMOTION: the time at which an action acts, and the commands of each kind."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_an_action_acts_one_policy_period_after_its_observation(bench: MakeBench
     for i in range(12):
         robot.state.position[ELBOW] = -0.5 + 0.001 * i
         seen.append(robot.tick().position[ELBOW])
-    expected = [-0.5] * 4 + [-0.5 + 0.000] * 4 + [-0.5 + 0.004] * 4  # seen at ticks 0 and 4
+    expected = [-0.5] * 4 + [-0.5 + 0.000] * 4 + [-0.5 + 0.004] * 4  # observed at ticks 0 and 4
     assert seen == pytest.approx(expected, abs=1e-6)
 
 

@@ -18,7 +18,7 @@ MakeBench = Callable[..., Any]
 
 
 def refused(robot: Any, ticks: int = 1, *, infers: bool = True) -> tuple[str, str]:
-    """Code and text of the error that the last of `ticks` raises."""
+    """Return code and text of the error that the last of `ticks` raises."""
     robot.tick(ticks - 1, infers=infers)
     with pytest.raises(PolicyFailedError) as error:
         robot.tick()
@@ -28,7 +28,7 @@ def refused(robot: Any, ticks: int = 1, *, infers: bool = True) -> tuple[str, st
 
 def test_a_late_action_ends_the_policy(bench: MakeBench) -> None:
     robot = bench(0.0)
-    robot.tick(9)  # asked in ticks 0, 4 and 8
+    robot.tick(9)  # inference in ticks 0, 4 and 8
     assert refused(robot, 8, infers=False) == ("POLICY_LATE", "no action within 0.04 s")
 
 

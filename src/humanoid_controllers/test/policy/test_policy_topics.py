@@ -1,4 +1,4 @@
-"""The ROS side of the policy controller: real topics, and where the inference runs."""
+"""The ROS side of the policy controller: real topics, and the thread of the inference."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TERMS = "base_ang_vel,projected_gravity,velocity_commands"
 
 
 class NotingMachine(LinuxMachine):
-    """Notes which threads are started, and starts none."""
+    """Notes the threads to start, and starts none."""
 
     def __init__(self) -> None:
         self.started: list[str] = []
@@ -53,7 +53,7 @@ class Side(LoneNode):
         attach_policy(host, self.controller)
 
     def topics(self) -> set[str]:
-        """What it subscribes to."""
+        """Return the subscribed topics."""
         return {it.topic_name for it in self.node.subscriptions}
 
 
@@ -113,7 +113,7 @@ def test_messages_arrive_with_any_reliability_of_the_imu(
         velocity.publish(command)
         try:
             return bool(live.present(NOW)[1].any())
-        except PolicyFailedError:  # the IMU has not spoken yet
+        except PolicyFailedError:  # no message of the IMU yet
             return False
 
     side.spin_until(both)

@@ -1,4 +1,4 @@
-"""The trajectory controller on joints that follow exactly, on a clock that only tests move."""
+"""The trajectory controller on joints that follow exactly, on a clock that only tests advance."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BEGIN = 50.0  # [s]: clocks do not begin at zero
 
 
 class Bench:
-    """The controller in charge of `count` joints (±2 rad, 3 rad/s) that begin at `position`.
+    """The active controller of `count` joints (±2 rad, 3 rad/s) that begin at `position`.
 
     `offset` [rad] is the distance of the measured joints to the commanded ones.
     """

@@ -32,7 +32,7 @@ Result = FollowJointTrajectory.Result
 
 
 class Client(LoneNode):
-    """The controller with its action, and a client of it; the loop ticks when a test says so."""
+    """The controller with its action, and a client of it; the test ticks the loop."""
 
     def __init__(self, bench: Any) -> None:
         super().__init__("trajectory_controller")

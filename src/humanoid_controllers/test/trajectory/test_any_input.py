@@ -1,4 +1,4 @@
-"""Any input is followed or refused: nothing else is raised, and nothing moves beyond a limit."""
+"""Any input is followed or refused: no other error is raised, and no joint exceeds a limit."""
 
 from __future__ import annotations
 

@@ -104,7 +104,7 @@ def test_a_cancelled_goal_comes_to_rest_on_its_path(bench: Any) -> None:
     bench.run(0.4)
     bench.planner.cancel(goal.number)
     bench.tick()
-    assert bench.status(goal) is Status.ACTIVE  # until it rests
+    assert bench.status(goal) is Status.ACTIVE  # until the joints rest
     bench.run(0.8)
     assert bench.status(goal) is Status.CANCELED
     assert 0.3 < bench.command.position[0] < 1.4
@@ -163,7 +163,7 @@ def test_a_stop_in_the_same_tick_comes_before_a_goal(bench: Any) -> None:
 def test_a_stop_in_the_tick_of_a_goal_from_rest_stops_it(bench: Any) -> None:
     goal = bench.move(joint_0=1.5)
     bench.planner.cancel()
-    bench.planner.cancel(goal.number + 1)  # of someone else, in the same tick
+    bench.planner.cancel(goal.number + 1)  # of another client, in the same tick
     bench.run(1.0)
     assert bench.status(goal) is Status.CANCELED
     assert bench.command.position[0] == 0.0

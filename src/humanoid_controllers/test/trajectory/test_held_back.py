@@ -1,6 +1,6 @@
-"""Controllers whose motion the limit stage holds back go on from where they got to.
+"""Controllers whose motion the limit stage holds back continue from the reached position.
 
-Two fingers, one controller each: the way of either is free while the other one stays.
+Two fingers, one controller each: the way of either is free while the other one rests.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ def moving(fingers: str) -> Fingers:
 
 
 def test_two_motions_that_meet_stop_and_end_with_the_links_named(moving: Fingers) -> None:
-    """Each was accepted with the other one at rest. Neither runs on where its joint may not go."""
+    """Each was accepted with the other one at rest. No target moves where its joint may not go."""
     goals = {name: moving.move(name, end) for name, end in (("left", 0.7), ("right", -0.7))}
     drift = 0.0
     for _ in range(round((1.5 + 2 * PATIENCE) * RATE)):
@@ -184,13 +184,13 @@ def test_a_motion_that_was_held_back_goes_on_without_a_step_when_its_way_is_free
 
 
 def test_a_goal_planned_before_the_motion_was_held_back_does_not_begin(moving: Fingers) -> None:
-    """It would begin where the motion would have been."""
+    """The next motion would begin at the position of the unlimited one."""
     moving.move("left", 0.7, 2.0)
     moving.move("right", -0.45)
     moving.tick()
     goals = []
     while moving.of["left"].follower.progress.rate == 1.0:
-        goals.append(moving.move("left", 0.1))  # instead of the one before, which has not begun
+        goals.append(moving.move("left", 0.1))  # replaces the goal before, which has not begun
         moving.tick()
     moving.run(0.2)
     ends = [moving.end("left", goal) for goal in goals]
@@ -211,7 +211,7 @@ def test_a_stop_of_a_motion_that_is_held_back_ends_it_where_it_is(moving: Finger
 
 
 def test_a_stream_that_led_too_near_turns_back_at_once(fingers: str) -> None:
-    """The target of REMOTE does not run on to where the joints may not go."""
+    """The target of REMOTE does not move where the joints may not go."""
     robot = Fingers(fingers, _remote)
     robot.of["left"].receive(RemoteCommand(_stream(0.6), robot.time))
     robot.of["right"].receive(RemoteCommand(_stream(-0.6), robot.time))

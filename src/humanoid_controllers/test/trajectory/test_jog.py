@@ -1,4 +1,4 @@
-"""Jogs: a motion that lasts as long as it is requested."""
+"""Jogs: a motion that lasts while its request is repeated."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_a_jog_moves_at_its_speed_while_the_key_is_held(bench: Any) -> None:
 
 
 def test_a_jog_ends_within_the_stated_time_after_the_key_is_released(bench: Any) -> None:
-    """0.2 s until the silence is noticed, and 0.5 rad/s / (0.9 * 5 rad/s²) to come to rest."""
+    """0.2 s until the silence is detected, and 0.5 rad/s / (0.9 * 5 rad/s²) to come to rest."""
     goal = _hold_key(bench, 1.0, joint_1=0.5)
     bench.run(0.2 - 0.05)
     assert bench.command.velocity[1] == pytest.approx(0.5)

@@ -31,7 +31,7 @@ def _ask(bench: Any, rng: np.random.Generator, width: int) -> Any:
 
 
 def _run(make_bench: Any, seed: int, count: int, width: int) -> dict[Status, int]:
-    """Ask until `count` goals are accepted; return how many have ended how."""
+    """Send goals until `count` are accepted; return the number of each outcome."""
     bench, rng = make_bench(width), np.random.default_rng(seed)
     accepted, ended = 0, {}
     while accepted < count:
@@ -56,7 +56,7 @@ def _run(make_bench: Any, seed: int, count: int, width: int) -> dict[Status, int
 
 
 def test_10000_random_goals_cancels_and_preemptions_never_step(make_bench: Any) -> None:
-    """400 times 25 joints; and 200 of single joints, which brake by themselves."""
+    """400 times 25 joints, and 200 times one joint, which brakes alone."""
     found = _run(make_bench, 5, 400, WIDE)
     for status in (Status.SUCCEEDED, Status.CANCELED, Status.PREEMPTED):
         assert found[status] > 20, found

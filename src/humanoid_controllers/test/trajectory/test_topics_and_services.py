@@ -25,7 +25,7 @@ STAMPED = 1000  # [s], the ROS time of every tick
 
 
 class Side(LoneNode):
-    """The controller with its ROS side; the loop ticks when a test says so."""
+    """The controller with its ROS side; the test ticks the loop."""
 
     def __init__(self, bench: Any) -> None:
         super().__init__("trajectory_controller")
