@@ -81,7 +81,7 @@ class MakeInfo(Protocol):
 class CanBench:
     """A virtual bus with motors: on stepped time, or in wall time in a thread of its own.
 
-    Take `lock` before using `plant` while it runs in a thread.
+    Take `lock` before a use of `plant` while it runs in a thread.
     """
 
     def __init__(self, family: str, model: str, ids: list[int], port: str, address: str) -> None:
@@ -110,7 +110,7 @@ class CanBench:
     def __enter__(self) -> CanBench:
         if self.time is not None:
             return self
-        # As the control process has it: motors and stack share one interpreter here.
+        # As in the control process: motors and stack share one interpreter here.
         self._interval = sys.getswitchinterval()
         sys.setswitchinterval(0.0005)
         self._thread.start()
@@ -131,7 +131,7 @@ class CanBench:
             return getattr(self._commands, name)(*arguments)
 
     def heard(self) -> list[tuple[float, int, bytes]]:
-        """The frames that get over the bus from now on: stepped time [s], identifier, payload."""
+        """Record the later frames on the bus: stepped time [s], identifier, payload."""
         found: list[tuple[float, int, bytes]] = []
         with self.lock:
             ear = self._can.bus.attach(
@@ -141,13 +141,13 @@ class CanBench:
         return found
 
     def drive(self, id_: int) -> MotorReport:
-        """What is true of the motor with an id, the first of two."""
+        """Return the true state of the motor with an id, the first of two."""
         with self.lock:
             drives = self._commands.drives()
         return next(drive for drive in drives if drive["id"] == id_)
 
     def hold_up(self, seconds: float) -> None:
-        """Stop the control process for so long, not its guard."""
+        """Stop the control process, not its guard, for a time [s]."""
         assert self.time is not None
         self.time.process.held_until = self.time.scheduler.now + round(seconds * NANO)
         self.time.pass_(seconds)
@@ -169,7 +169,7 @@ class CanRig:
         self, system: CanSystem, info: HardwareInfo, time: SteppedTime | None = None
     ) -> None:
         self.system, self.time = system, time
-        # Of tests with scripted buses: the latest is opened next.
+        # Scripted buses of tests: the latest is opened next.
         self.buses: list[Bus] = []
         self.open_bus: OpenBus = lambda _: self.buses[-1]
         self.level = SafetyLevel.OK  # of its latest report
@@ -184,7 +184,7 @@ class CanRig:
         self.call(lambda: self.system.on_activate(self.state))
 
     def tick(self) -> SafetyReport:
-        """One tick of the loop; the report of it."""
+        """Run one tick of the loop; return its report."""
         return self.call(self._tick)
 
     def _tick(self) -> SafetyReport:
@@ -209,7 +209,7 @@ class CanRig:
             self.pause(self.period)
 
     def run(self, seconds: float) -> SafetyReport:
-        """Run the loop for so long; the last report."""
+        """Run the loop for a time [s]; return the last report."""
         for _ in range(round(seconds / self.period)):
             report = self.tick()
             self.pause(self.period)

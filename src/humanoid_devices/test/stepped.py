@@ -1,4 +1,4 @@
-"""Stepped time: threads, bus and motors of a test on one clock, which waits for all of them."""
+"""Stepped time: threads, bus and motors of a test on one clock."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Result = TypeVar("Result")
 
 
 class EmptyWorld:
-    """Nothing but threads. See World."""
+    """A world with threads only. See World."""
 
     next_event = NEVER
 
@@ -43,7 +43,7 @@ class CanWorld:
 
 
 class SteppedTime(SteppedMachine):
-    """A process on a clock that the test moves. No thread is late."""
+    """A process on a clock that the test advances. No thread is late."""
 
     def __init__(self, world: World | None = None) -> None:
         super().__init__(Scheduler(Random(0), world or EmptyWorld()), Process("test"))

@@ -1,4 +1,4 @@
-"""A family and a bus that do what a test tells them."""
+"""A family and a bus with scripted behaviour."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ COMMAND, GAINS, DISABLE, ENABLE, STATUS = range(5)
 
 
 class PlainFamily:
-    """Values travel as text; a status says what the motor measures."""
+    """Frames have values as text; a status has the measurement of the motor."""
 
     feedback_rate = 0.0
 
@@ -92,7 +92,7 @@ class PlainFamily:
 
 
 class ScriptedBus(Bus):
-    """Every frame is kept and answered with a status, unless `refusal` is to be raised.
+    """Each frame is recorded and answered with a status, unless `refusal` is set, which is raised.
 
     A frame without a pause takes 0.1 ms.
     """
@@ -105,7 +105,7 @@ class ScriptedBus(Bus):
         self.closed = False
         self.deaf: set[int] = set()
         self.noisy = False  # another sender floods the bus
-        self.breaks_at: int | None = None  # the first frame of this kind is the last one heard of
+        self.breaks_at: int | None = None  # the motor is silent after the first frame of this kind
         self._incoming: deque[Received] = deque()
         self._arrived = threading.Event()
 
@@ -143,7 +143,7 @@ class ScriptedBus(Bus):
         self.closed = True
 
     def another(self) -> ScriptedBus:
-        """A fresh one."""
+        """A new bus."""
         return ScriptedBus(self._machine)
 
     def unplug(self) -> None:
@@ -177,11 +177,11 @@ def scripted_rig(
 ) -> CanRig:
     """Two motors, 1 and 2, of the made-up family on `bus`, not yet activated.
 
-    At the rate of a fast loop, that does the I/O itself, and of one that leaves it to the threads.
+    One rate is that of a fast loop, which does the I/O itself, the other of a loop with threads.
     """
 
     def open_bus(settings: BusSettings) -> Bus:
-        return rig.open_bus(settings)  # as it is then
+        return rig.open_bus(settings)  # as in the control process
 
     host = CanHost(machine=time, open_bus=open_bus)
     info = can_info([1, 2], "plain", update_rate=request.param)
@@ -198,7 +198,7 @@ def plain() -> FamilyKind:
 
 @pytest.fixture
 def quick() -> Timing:
-    """Time-outs that a test wants to wait for."""
+    """Short time-outs, for tests that wait for them."""
     return QUICK
 
 

@@ -108,7 +108,7 @@ def test_kernel_without_socketcan_is_distinguished() -> None:
 
 @pytest.fixture
 def pair() -> Iterator[tuple[PythonCanBus, can.BusABC]]:
-    """A bus of ours, and the other end of it."""
+    """A bus of the component, and its other end."""
     ours = PythonCanBus(BusSettings("virtual", "test_bus", 1_000_000))
     theirs = can.Bus(interface="virtual", channel="test_bus")
     yield ours, theirs

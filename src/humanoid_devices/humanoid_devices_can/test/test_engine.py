@@ -33,7 +33,7 @@ def kinds(bus, motor: int) -> list[int]:
 
 
 def stiffness_in_force(rig: CanRig) -> float:
-    """Return that of the first motor [Nm/rad]."""
+    """Return the stiffness of the first motor [Nm/rad]."""
     _, first, *_ = rig.system.diagnose()
     return float(first.values["stiffness in force [Nm/rad]"])
 
@@ -69,7 +69,7 @@ def test_bus_is_closed_when_activation_fails(bus, rig) -> None:
 
 
 def test_motor_that_refuses_what_prepares_it_is_not_enabled(bus, rig, plain, monkeypatch) -> None:
-    """A firmware limit that it doesn't keep, say."""
+    """The motor does not accept a setting, for example a limit of its firmware."""
 
     def preparing(family, motor: int) -> list[Exchange]:
         answer = STATUS << 8 | family.ids[motor]
@@ -205,7 +205,7 @@ def test_queue_that_never_drains_is_an_overrun_and_passes(bus, rig) -> None:
     bus.refusal = None
     rig.until(healthy)
     late = [text for found, text in bus.sent[before:] if found >> 8 == COMMAND]
-    assert set(late) <= {b"199.00", b"0.00"}  # the newest only, and what was already being sent
+    assert set(late) <= {b"199.00", b"0.00"}  # the newest frame, and the frame already being sent
 
 
 def test_motor_that_answers_nothing_any_more_is_silent(bus, rig) -> None:
@@ -266,7 +266,7 @@ def test_lost_adapter_is_opened_anew_on_reset(bus, rig) -> None:
 
 
 class ScriptedGuard:
-    """A guard whose stage a test sets; at its end it is `last`."""
+    """A guard with a scripted stage; at its end this is `last`."""
 
     def __init__(self) -> None:
         self.memory = GuardMemory(bytearray(MEMORY_BYTES))
@@ -287,7 +287,7 @@ def guard_page(rig: CanRig) -> GuardMemory:
 
 
 def soft(bus, motor: int) -> bool:
-    """Return whether it got a stiffness, and then none."""
+    """Return True if the motor got a stiffness and then none."""
     gains = [text for found, text in list(bus.sent) if found == GAINS << 8 | motor]
     return b"3.00" in gains and gains[-1] == b"0.00"
 
@@ -310,7 +310,7 @@ def test_motors_that_are_not_disabled_go_on_being_commanded(
     assert report.message.startswith(message)
     rig.command.stiffness[:] = 0.0  # as the loop does after a FAULT
     rig.until(lambda _: soft(bus, 1) and soft(bus, 2))
-    rig.buses.clear()  # it is not opened anew
+    rig.buses.clear()  # the bus is not opened again
     rig.deactivate()
     assert kinds(bus, 1)[-1] == kinds(bus, 2)[-1] == DISABLE
 
@@ -350,7 +350,7 @@ def test_clearing_the_fault_is_what_ends_a_guard_that_failed(bus, rig, guard_pag
 
 
 def test_reopening_that_fails_is_a_fault_and_each_reset_tries_again(bus, rig, guard_page) -> None:
-    guard_page.set_stage(Stage.FAILED, 1.0)  # a bus that is well, and is opened anew all the same
+    guard_page.set_stage(Stage.FAILED, 1.0)  # a working bus is opened again, too
     rig.tick()
     opens, tries = rig.open_bus, []
 
@@ -378,7 +378,7 @@ def test_nothing_is_enabled_after_the_order_to_end_not_even_on_a_bus_opened_anew
     bus.unplug()
     rig.until(lambda report: report.flags & SafetyFlag.BUS_OFF)
     rig.buses.append(bus.another())
-    rig.system.reset_faults()  # it opens the bus when it is stepped next
+    rig.system.reset_faults()  # the next step opens the bus
     rig.deactivate()
     assert set(kinds(rig.buses[-1], 1)) == set(kinds(rig.buses[-1], 2)) == {DISABLE}
 
@@ -573,7 +573,7 @@ def test_effort_limit_is_the_lower_one_and_stays_the_same_array(rig) -> None:
 
 
 def test_a_fast_loop_does_the_io_in_its_own_thread(bus, rig) -> None:
-    """Its command is on the bus when `write` returns, and its answer in the next `read`."""
+    """The command is on the bus when `write` returns, and the answer in the next `read`."""
     rig.activate()
     rig.run(0.2)
     rig.command.position[:] = 0.25
@@ -621,7 +621,7 @@ def test_the_threads_take_over_when_the_loop_has_ended(bus, rig) -> None:
 
 
 def test_the_threads_take_over_from_a_loop_that_stands_still(bus, rig) -> None:
-    """What waits to be sent is sent, what arrives is received."""
+    """Waiting frames are sent, and arriving frames are received."""
     rig.activate()
     rig.run(0.2)
     session = rig.system._lifecycle.session

@@ -1,4 +1,4 @@
-"""What the guard judges and does, without processes; whole ones are among the Sitos' tests."""
+"""Decisions and actions of the guard without processes; tests of the Sito motors use real ones."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_after_a_hold_up_of_all_the_loop_may_come_first() -> None:
     detector = StallDetector(0.2)
     detector.stands_still(5.0, 0.0)
     late = [detector.stands_still(5.0, 3.0 + i * LOOK) for i in range(LEAST_LOOKS + 2)]
-    assert late.index(True) == LEAST_LOOKS - 1  # the look before the hold-up counts
+    assert late.index(True) == LEAST_LOOKS - 1  # the check before the hold-up counts
 
 
 def test_job_comes_through_the_pipe_as_it_was() -> None:
@@ -112,7 +112,7 @@ def test_both_sides_see_one_memory() -> None:
 
 
 class Guarded:
-    """What a guard sees of its control process."""
+    """The parts of a control process that its guard reads."""
 
     def __init__(self) -> None:
         reader, self.writer = os.pipe()
@@ -124,7 +124,7 @@ class Guarded:
 
 
 class SteppedClock:
-    """Waiting lets time pass at once; a look at the clock takes 10 µs. See ControlProcess."""
+    """Waiting advances time at once; reading the clock takes 10 µs. See ControlProcess."""
 
     last: bytes | None = None
 
@@ -146,7 +146,7 @@ def disabled(
     memory: GuardMemory | None = None,
     **options: Any,
 ) -> str:
-    """What the guard says went wrong."""
+    """Let the guard disable the motors; return the error that it reports."""
     clock, memory = clock or SteppedClock(), memory or GuardMemory(bytearray(MEMORY_BYTES))
     return disable_motors(job, memory, clock, motors, clock, **options)
 
@@ -173,7 +173,7 @@ def test_loop_that_is_not_fed_any_more_stands_still() -> None:
 class Motors:
     """A bus whose motors send until they have received `deaf` + 1 rounds of frames.
 
-    `noise` is what comes all the time, without a pause.
+    `noise` is a frame that comes without a pause.
     """
 
     def __init__(
@@ -278,7 +278,7 @@ def test_a_guard_gives_up_its_attempts_when_its_control_process_is_back() -> Non
     clock.last = GOOD_BYE
     assert disabled(JOB, Motors(closed=10**9), clock) == "not yet"
     assert clock.now - begun < 0.1
-    clock.last = b""  # it has ended: nothing else disables the motors
+    clock.last = b""  # the guard has ended: no other program disables the motors
     disabled(JOB, Motors(closed=10**9), clock)
     assert clock.now - begun > 3.0
 
@@ -364,7 +364,7 @@ def test_memory_shows_that_the_guard_acts_and_then_that_the_motors_are_disabled(
 
 @pytest.fixture
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A guard that gives up soon."""
+    """A guard with short limits of its attempts."""
     monkeypatch.setattr(guarding, "disable_motors", partial(disable_motors, longest=0.3))
 
 
@@ -430,7 +430,7 @@ def test_a_network_interface_is_the_same_wherever_a_process_was_started(
 
 
 def guard_by(*command: str) -> Guard:
-    """The control process's side of a guard that is started by `command`."""
+    """The control process's part of a guard that `command` starts."""
     return Guard(JOB, CanHost(start_guard=partial(GuardProcess, command=command)))
 
 

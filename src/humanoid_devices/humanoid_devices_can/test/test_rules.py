@@ -63,7 +63,7 @@ def test_gains_are_due_when_the_motor_may_have_lost_them() -> None:
 def test_gains_in_force_are_those_transmitted_last() -> None:
     gains = SentGains(2, 0.5)
     gains.sent(gains_item(SOFT, 1), 0.0)
-    gains.forget(1)  # the motor may have lost them, or not
+    gains.forget(1)  # the motor may or may not have lost them
     assert (gains.stiffness.tolist(), gains.damping.tolist()) == ([0.0, 20.0], [0.0, 1.0])
     gains.reset(1)
     assert (gains.stiffness.tolist(), gains.damping.tolist()) == ([0.0, 0.0], [0.0, 0.0])
@@ -71,7 +71,7 @@ def test_gains_in_force_are_those_transmitted_last() -> None:
 
 
 class Disabling:
-    """A family whose frames say what they are made from."""
+    """A family whose frames contain their arguments."""
 
     def commands(self, command: JointCommand) -> list[tuple[int, bytes]]:
         return [(i, str(row).encode()) for i, row in enumerate(command.array.T.tolist())]
@@ -80,7 +80,7 @@ class Disabling:
 
 
 def test_motors_that_are_to_be_limp_are_reported_to_stay_where_they_are_measured() -> None:
-    """A motor whose gains got lost would go to the position of its command."""
+    """A motor that had lost its gains would go to the position of its command."""
     states = [MotorState(position=0.7), MotorState(position=-0.2), MotorState()]
     items = limp_items(Disabling(), states, SentGains(3, 0.5), [0, 2], 1.0)
     here, nowhere = b"[0.7, 0.0, 0.0, 0.0, 0.0]", b"[0.0, 0.0, 0.0, 0.0, 0.0]"
@@ -131,7 +131,7 @@ def test_an_answer_that_must_last_counts_when_another_one_comes_later() -> None:
     for time in (0.02, 0.06):  # frames that an adapter delivers together
         requests.take(0, b"", time)
     assert not requests.over(0.06, 0.06, STATES)
-    assert len(requests.due(0.1, STATES, NEVER)) == 1  # what came may be from before the request
+    assert len(requests.due(0.1, STATES, NEVER)) == 1  # the frame may be from before the request
     requests.take(0, b"", 0.12)
     assert not requests.over(0.12, 0.12, STATES)
     requests.take(0, b"", 0.17)
@@ -163,13 +163,13 @@ def test_request_that_the_adapter_may_have_refused_is_repeated_soon() -> None:
 
 def test_silence_is_an_answer_only_after_the_request_and_while_the_receiver_listens() -> None:
     requests = talk(Exchange(0, ((0, b"?"),), quiet=0.05))
-    assert not requests.over(0.5, 0.5, STATES)  # not asked yet
+    assert not requests.over(0.5, 0.5, STATES)  # no request yet
     requests.due(0.5, STATES, NEVER)
     assert not requests.over(0.6, 0.5, STATES)  # the receiver was held up
     talking = [MotorState(stamp=0.58)]
     assert not requests.over(0.61, 0.61, talking)
     assert len(requests.due(0.61, talking, NEVER)) == 1
-    assert requests.due(0.8, talking, NEVER) == []  # it obeys
+    assert requests.due(0.8, talking, NEVER) == []  # the motor obeys
     assert requests.over(0.8, 0.8, talking)
     assert requests.failures == {}
 

@@ -51,7 +51,7 @@ def motors(
 
 
 def frames_on(bench: CanBench) -> list[TwinFrame]:
-    """Return the frames that pass the bus from now on."""
+    """Return the list of later frames on the bus."""
     found: list[TwinFrame] = []
     node = bench._can.bus.attach(lambda frame, _now: found.append(frame))
     node.set(listens_only=True)

@@ -47,7 +47,7 @@ class Adapter:
             return b""
 
     def heard_until(self, text: bytes) -> bytes:
-        """What the host wrote, once `text` is in it: a pty hands over in its own time."""
+        """Return the bytes of the host once `text` is in them: a pty delivers with a delay."""
         heard = b""
         while text not in heard:
             heard += self.heard()
@@ -171,7 +171,7 @@ def raw_bus(adapter: Adapter) -> Iterator[SlcanBus]:
         (b"F04\r", BusState.ACTIVE),
         (b"F24\r", BusState.PASSIVE),
         (b"\aFA6\r", BusState.PASSIVE),  # its queue is full: no acknowledgement
-        (b"FA4\r", BusState.PASSIVE),  # it refuses nothing yet
+        (b"FA4\r", BusState.PASSIVE),  # no refusal yet
         (b"\aFA4\r", BusState.ERROR),
         (b"\aFA4\rF00\r", BusState.ACTIVE),
     ],
@@ -211,8 +211,8 @@ def test_lost_answers_are_not_awaited_once_the_adapter_reports_its_flags(
             pass
 
     raw_bus.send(message)
-    hear(b"F00\rZ\r")  # it is one that answers
-    for _ in range(slcan.MOST_OUTSTANDING - 1):  # not in a row: each answer that is lost counts
+    hear(b"F00\rZ\r")  # an adapter that answers
+    for _ in range(slcan.MOST_OUTSTANDING - 1):  # not in a row: each lost answer counts
         raw_bus.send(message)
         raw_bus.send(message)
         hear(b"Z\r")
@@ -263,7 +263,7 @@ def test_adapter_with_late_flags_is_polled_again(adapter, raw_bus, monkeypatch) 
 def test_port_that_is_full_takes_whole_lines_in_the_end(adapter, raw_bus) -> None:
     adapter.heard()
     sent = 0
-    while True:  # unread, the port fills up, perhaps in the middle of a line
+    while True:  # an unread port fills up, perhaps within a line
         try:
             raw_bus.send(Message(arbitration_id=0x05061609, data=bytes(8)))
         except CanTimeoutError:
@@ -290,7 +290,7 @@ def test_what_has_arrived_is_received_together_whatever_it_is(adapter, bus) -> N
     adapter.say(FRAME + b"Z\rTXYZ\r\a" + FRAME + b"t12328899\rV1013\r" + FRAME + FRAME[:5])
     frame = DataFrame(0x050616B1, bytes.fromhex("0000FFFE00001234"))
     found = list(bus.receive_all(1.0))
-    while len(found) < 5:  # a pty may hand over in parts
+    while len(found) < 5:  # a pty may deliver in parts
         found += bus.receive_all(1.0)
     assert [found[0], found[2], found[4]] == [frame] * 3
     assert isinstance(found[1], InvalidFrame)
@@ -305,7 +305,7 @@ def test_frames_are_sent_together_as_far_as_the_adapter_has_room(adapter, bus) -
     frames = [(number, bytes([number])) for number in range(1, 9)]
     assert bus.send_all(frames[:1]) == 1
     adapter.say(b"Z\r" + FRAME)
-    assert bus.receive_all(1.0)  # it is one that answers
+    assert bus.receive_all(1.0)  # an adapter that answers
     assert bus.send_all(frames) == slcan.MOST_OUTSTANDING
     assert bus.send_all(frames) == 0
     heard = adapter.heard_until(b"T00000005105\r").split(b"\r")
@@ -355,7 +355,7 @@ def test_bytes_that_another_process_has_taken_are_no_closed_port(
 def test_a_port_that_another_process_reads_just_now_is_no_closed_port(
     adapter: Adapter, bus: PythonCanBus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A program that is preempted while it reads a terminal keeps others from reading it."""
+    """A program that is preempted while it reads a terminal blocks other readers."""
     read, refused = os.read, []
 
     def refuse_first(descriptor: int, size: int) -> bytes:

@@ -1,4 +1,4 @@
-"""The same as in test_engine.py, carried out by threads, as it is on the robot."""
+"""The cases of test_engine.py with threads, as on the robot."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The transmit queue is bounded: it has the newest frame of each kind, orders first."""
+"""The transmit queue is limited: it keeps the newest frame of each kind, orders first."""
 
 from __future__ import annotations
 
@@ -200,7 +200,7 @@ def test_of_frames_taken_together_those_that_were_forgotten_do_not_come_back() -
     st.lists(st.tuples(st.integers(0, 3), st.integers(0, 4), st.integers(0, 4)), max_size=60),
 )
 def test_frames_taken_together_are_sent_once_each_newest_last(steps) -> None:
-    """Whatever the adapter takes of them, and whatever comes meanwhile."""
+    """Any number of frames that the adapter takes, and any frames that are put meanwhile."""
     transmit_queue, newest, sent = TransmitQueue(), {}, []
     for number, (motor, most, room) in enumerate(steps):
         found = texts_of(transmit_queue.take(most))

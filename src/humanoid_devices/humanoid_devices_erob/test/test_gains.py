@@ -55,7 +55,7 @@ def test_the_modes_have_the_registers_of_the_documents(
 
 
 def rounded(register: float) -> float:
-    """How far a register may be from the formula with the documents' four digits."""
+    """Return the largest error of a register, since the documents' formula has four digits."""
     return 0.5 + 1e-4 * register
 
 
@@ -162,7 +162,7 @@ FIELDS = {
 
 
 def products(old: JointRegisters, writes: tuple) -> tuple[list[int], dict[str, int]]:
-    """pos_reg · vel_reg after each write, and the registers at the end."""
+    """Return pos_reg · vel_reg after each write, and the registers at the end."""
     held = {name: getattr(old, name) for name in FIELDS.values()}
     found = []
     for write in writes:

@@ -1,4 +1,4 @@
-"""The SDO services and the impedance manager's word, over real topics and services."""
+"""The SDO services and the state of the impedance manager, over real topics and services."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Ros(LoneNode):
 
 
 class Drives:
-    """Takes batches, and finishes them when the test says so."""
+    """Takes batches, and ends them when the test calls `finish`."""
 
     def __init__(self) -> None:
         self.batches: list[SdoBatch] = []
@@ -54,7 +54,7 @@ class Drives:
         self.statements.append(statement)
 
     def finish(self, position: int, *results: SdoResult) -> None:
-        """From another thread, as the one that does I/O."""
+        """End a batch from another thread, as the thread of the I/O does."""
         thread = threading.Thread(target=self.futures[position].set_result, args=(results,))
         thread.start()
         thread.join()

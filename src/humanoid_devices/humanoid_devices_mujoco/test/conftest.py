@@ -1,4 +1,4 @@
-"""Simulations to drive by hand: Prime from its source tree, and one joint whose motion is known."""
+"""Simulations ticked by tests: Prime from the source tree, and one joint with a known motion."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ INTERFACES = """
 class OneJoint:
     """A link of 1 kg whose centre of mass is 0.2 m off the joint axis, to the side or below."""
 
-    axis: str = "0 0 1"  # vertical: gravity does nothing
+    axis: str = "0 0 1"  # vertical: gravity has no effect
     centre: str = "0.2 0 0"  # [m]
     initial: float = 0.0  # [rad]
     effort: float = 100.0  # [Nm], limit
@@ -97,7 +97,7 @@ class Simulation:
         self.system.read(self.state, self.system.time, self.period)
 
     def run(self, seconds: float, before: Callable[[], None] = lambda: None) -> History:
-        """Ticks for `seconds`, calling `before` ahead of each."""
+        """Run ticks for `seconds`; call `before` before each."""
         ticks = round(seconds / self.period)
         record = np.empty((ticks, 3, self.state.position.size))
         for sample in record:

@@ -1,4 +1,4 @@
-"""The values that a description gives the simulation, and its errors that are refused."""
+"""The values of a description in the simulation, and refused errors."""
 
 from __future__ import annotations
 

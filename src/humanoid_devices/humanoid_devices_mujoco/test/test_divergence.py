@@ -1,4 +1,4 @@
-"""A simulation that diverges: a fault, never a crash, and a way back."""
+"""A simulation that diverges: a fault, never a crash, and a recovery."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_a_simulation_that_diverges_is_a_fault_and_stands_still(
     assert not held.velocity.any()
     assert not held.effort.any()
     assert simulation.system.time == pytest.approx(0.205)
-    assert "QACC" in caplog.text  # MuJoCo's own words reach the log
+    assert "QACC" in caplog.text  # the messages of MuJoCo are in the log
 
 
 def test_mujoco_leaves_no_log_file_where_it_was_run(
@@ -84,7 +84,7 @@ def test_a_reset_ends_the_fault(simulate: Any, one_joint: Any, door: str) -> Non
     assert simulation.system.safety().level is SafetyLevel.OK
     assert simulation.state.array[:, 0].tolist() == [0.3, 0.0, 0.0]
     simulation.run(0.1)
-    assert simulation.state.position[0] > 0.3  # it moves again, and no wrench is left
+    assert simulation.state.position[0] > 0.3  # the robot moves again, without a wrench
     assert simulation.state.effort[0] == pytest.approx(1.0)
 
 

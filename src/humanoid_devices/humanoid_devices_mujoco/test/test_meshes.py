@@ -1,4 +1,4 @@
-"""Meshes of all formats in MuJoCo: where they are, how large, and which extensions of it count."""
+"""Meshes of all formats in MuJoCo: positions, sizes, and extensions of MuJoCo."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def simulated(text: str) -> MujocoSystem:
 
 
 def vertices(system: MujocoSystem, body: str) -> FloatArray:
-    """Of the meshes of a body, in the world [m], shape (n, 3)."""
+    """Return the vertices of the meshes of a body in the world [m], shape (n, 3)."""
     model, data = system.model, system.data
     mujoco.mj_kinematics(model, data)
     found = []
@@ -70,7 +70,7 @@ def vertices(system: MujocoSystem, body: str) -> FloatArray:
 
 
 def placed(box: tuple[list[float], list[float]], height: float, angle: float) -> FloatArray:
-    """Corners of a box whose frame is at `height` [m], turned about y, shape (8, 3)."""
+    """Return the corners of a box with a frame at `height` [m], turned about y, shape (8, 3)."""
     cos, sin = np.cos(angle), np.sin(angle)
     turn = np.array([[cos, 0, sin], [0, 1, 0], [-sin, 0, cos]])
     corners = np.array(list(product(*zip(*box, strict=True))))
@@ -178,7 +178,7 @@ def test_a_mesh_that_is_finer_than_mujoco_reads_is_named(tmp_path: Path) -> None
 def test_a_mesh_with_holes_or_inside_out_collides_like_any_other(tmp_path: Path) -> None:
     text = (ARM.parents[1] / "meshes/upper_arm.obj").read_text()
     faces = re.findall(r"^f (.*)$", text, re.MULTILINE)
-    turned = ["f " + " ".join(reversed(face.split())) for face in faces[1:]]  # and one is missing
+    turned = ["f " + " ".join(reversed(face.split())) for face in faces[1:]]  # one face is missing
     path = tmp_path / "shell.obj"
     path.write_text(re.sub(r"^f .*\n", "", text, flags=re.MULTILINE) + "\n".join(turned) + "\n")
     system = simulated(re.sub(r"file://[^\"]*/upper_arm.obj", path.as_uri(), urdf()))
@@ -195,7 +195,7 @@ def test_a_mass_that_hardly_fits_its_shape_is_told(caplog: pytest.LogCaptureFixt
 def test_links_that_overlap_at_the_start_are_told(caplog: pytest.LogCaptureFixture) -> None:
     simulated(urdf())
     assert caplog.text == ""
-    # The elbow at the shoulder: all the forearm is in the base and beside it.
+    # The elbow is at the shoulder: the forearm is in and beside the base.
     simulated(urdf(**{'xyz="0 0 0.28" rpy="0 0 0"': 'xyz="0 0 0" rpy="3.1415926 0 0"'}))
     assert "links 'world' and 'forearm_link' overlap by " in caplog.text
     assert "mm at the start and push each other apart" in caplog.text

@@ -116,7 +116,7 @@ def test_damping_alone_slows_down_exponentially(simulate: Any, one_joint: Any) -
     simulation = simulate(joint.urdf())
     simulation.place(-1.0, 8.0)
     simulation.command.damping[:] = 0.6
-    simulation.command.position[:] = 2.9  # without stiffness a target means nothing
+    simulation.command.position[:] = 2.9  # without stiffness a target has no effect
 
     history = simulation.run(1.0)
 
@@ -158,7 +158,7 @@ def test_zero_torque_swings_freely_and_keeps_its_energy(simulate: Any, one_joint
 
     assert not history.effort.any()
     position, velocity = history.position[:, 0], history.velocity[:, 0]
-    assert position.min() < -1.4  # fell, and swung up on the other side
+    assert position.min() < -1.4  # the arm fell, and swung up on the other side
     weight = joint.mass * GRAVITY * joint.arm
     energy = joint.inertia * velocity**2 / 2 - weight * np.cos(position)
     swing = weight * (1 - math.cos(1.5))

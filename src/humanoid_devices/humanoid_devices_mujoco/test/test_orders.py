@@ -1,4 +1,4 @@
-"""Reset, wrenches and time: what happens between two ticks."""
+"""Reset, wrenches and time between two ticks."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_a_wrench_lasts_until_it_is_changed(simulate: Any, one_joint: Any) -> No
     simulation = simulate(joint.urdf())
     simulation.system.apply_wrench("arm", (0, 0, 0), (0, 0, 0.6))
     simulation.tick()
-    assert simulation.state.velocity[0] == 0.0  # the write before the read knew nothing of it
+    assert simulation.state.velocity[0] == 0.0  # the write before the read did not have it
 
     pushed = simulation.run(0.1)
     simulation.system.apply_wrench("arm", (0, 0, 0), (0, 0, 0))
@@ -121,7 +121,7 @@ def test_orders_of_other_threads_are_carried_out_whole(simulate: Any, one_joint:
     while len(seen) < 300 or len(set(seen)) < 3:
         system.read(simulation.state, 0.0, 0.0)
         wrench = set(system.data.xfrc_applied[1])
-        assert len(wrench) == 1  # never half of one and half of another
+        assert len(wrench) == 1  # never a mixture of two
         seen.append(wrench.pop())
     stop.set()
     for thread in threads:

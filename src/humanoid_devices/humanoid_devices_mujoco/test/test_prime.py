@@ -96,7 +96,7 @@ def test_a_wrench_at_the_hand_deflects_by_its_joint_torque_over_stiffness(
     felt = np.abs(external) > 1.0  # [Nm]
     assert felt.sum() >= 2
     assert deflection_of_wrench[felt] == pytest.approx(external[felt] / 60.0, rel=0.01)
-    assert not external[7:].any()  # the right arm feels nothing
+    assert not external[7:].any()  # no effect on the right arm
 
 
 def test_computed_torque_follows_a_sine_with_all_joints(
@@ -166,7 +166,7 @@ def test_ten_seconds_of_damping_from_a_raised_pose_stay_calm(
     history = prime.run(10.0)
 
     speed = np.abs(history.velocity).max(axis=1)
-    assert speed[:200].max() > 0.1  # it does sink
+    assert speed[:200].max() > 0.1  # the arm sinks
     assert speed.max() < 1.5  # [rad/s], about weight over damping
     assert speed[-1] < 0.05
     blocks = speed.reshape(10, 200).max(axis=1)  # per second
@@ -181,7 +181,7 @@ def test_without_rotor_inertia_the_same_damping_makes_light_wrists_chatter(
 ) -> None:
     without, count = re.subn(r'(<param name="rotor_inertia">)[^<]*', r"\g<1>0", prime_urdf)
     assert count == 14
-    bare = simulate(without)  # an implicit integrator would hide it: this proves there is none
+    bare = simulate(without)  # an implicit integrator would prevent this
     bare.place(raised_pose)
     bare.command.damping[:] = 6.0
 

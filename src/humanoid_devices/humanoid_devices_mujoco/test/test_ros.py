@@ -86,7 +86,7 @@ def test_the_reset_service_resets_in_the_next_tick(
 
     assert answer.result().success
     assert "next tick" in answer.result().message
-    assert simulation.system.data.qpos[0] == moved > 0.3  # the executor's thread touched nothing
+    assert simulation.system.data.qpos[0] == moved > 0.3  # the executor's thread changed nothing
     simulation.system.read(simulation.state, simulation.system.time, simulation.period)
     assert simulation.state.array[:, 0].tolist() == [0.2, 0.0, 0.0]
 

@@ -214,8 +214,8 @@ def test_unknown_model_is_refused_with_the_known_ones(make_family) -> None:
 @pytest.mark.parametrize("direction", [1, -1])
 @pytest.mark.parametrize("sign", [1, -1])
 def test_calibration_that_the_wire_can_not_carry_is_refused(can_info, direction, sign) -> None:
-    """Measured and commanded angles would stay at the rail while the joint moves."""
-    system, room = RobstrideSystem(), PI4 - 2.0  # the joint has 2 rad both ways
+    """Measured and commanded angles would stay at the end of their range while the joint moves."""
+    system, room = RobstrideSystem(), PI4 - 2.0  # the joint has 2 rad in both directions
     system.on_configure(can_info([5], "rs-02", calibration=[(direction, sign * (room - 0.01))]))
     block = can_info([5], "rs-02", calibration=[(direction, sign * (room + 0.01))])
     with pytest.raises(ConfigError, match=r"joint 'j0': homing_offset is .* ±12.57 rad"):
@@ -230,7 +230,7 @@ def test_host_id_is_used(make_family) -> None:
 def test_motor_gets_a_command_without_torque_before_it_is_enabled_and_right_after(
     make_family,
 ) -> None:
-    """It may still have the last command of another program."""
+    """The motor may still have the last command of another program."""
     before, enable, after = make_family().enabling(0).request
     assert enable[0] >> 24 == CommunicationType.ENABLE
     for frame in (before, after):

@@ -137,7 +137,7 @@ def test_motor_disables_itself_when_the_host_is_silent(motors, given, time) -> N
     bench, rig = motors(joint={"can_timeout": given})
     rig.activate()
     np.testing.assert_array_equal(rig.system.watchdog_times(), time)
-    rig.tick()  # from here on it is the loop's business
+    rig.tick()  # after this the loop is responsible
     while bench.drive(5)["firmware"]["enabled"]:  # without a write
         rig.pause(0.01)
     report = rig.until(lambda report: report.flags & SafetyFlag.MOTOR_FAULT)
@@ -310,7 +310,7 @@ def test_guard_does_not_take_the_silence_of_a_motor_for_obedience(guarded) -> No
     bench.call("freeze", 6)
     bench.hold_up(1.0)
     report = rig.until(lambda it: "the guard could not disable j0 (id 5), j1 (id 6)" in it.message)
-    assert "two motors" not in report.message  # the guard's orders are answered, too
+    assert "two motors" not in report.message  # the motors also answer the guard's orders
     assert [drive["firmware"]["enabled"] for drive in bench.call("drives")] == [False, True]
     with pytest.raises(HardwareError, match=r"j1 \(id 6\): no answer"):
         rig.deactivate()

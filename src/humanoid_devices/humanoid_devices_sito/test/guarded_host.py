@@ -1,6 +1,6 @@
-"""A control process in small: Sito motors held stiff at 50 Hz, with orders line by line.
+"""A minimal control process: Sito motors held stiff at 50 Hz, with orders line by line.
 
-Says what it does, one JSON value a line.
+It prints its actions, one JSON value per line.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def main() -> None:
         if not select.select([sys.stdin], [], [], PERIOD)[0]:
             continue
         order = sys.stdin.readline().strip()
-        if order == "hang":  # as a controller that takes very long
+        if order == "hang":  # as a very slow controller
             sys.stdin.readline()
         elif order == "clear":
             system.reset_faults()

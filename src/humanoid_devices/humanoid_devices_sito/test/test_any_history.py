@@ -1,4 +1,4 @@
-"""After any sequence of events on the bus, the conditions at the end hold."""
+"""The conditions at the end hold after any sequence of events on the bus."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ happenings = st.sampled_from(
     [("unplug",), ("plug_in",), ("power_off", 22), ("power_on", 22), ("power_off",), ("power_on",),
      ("freeze", 23), ("freeze", 23, False), ("bus_off",), ("clear",), ("clear",)]
 )  # fmt: skip
-# What happens, and for how long [ms] the loop runs then.
+# Events, and the time [ms] for which the loop runs after them.
 histories = st.lists(st.tuples(happenings, st.sampled_from([0, 3, 21, 70, 450])), max_size=8)
 
 
@@ -68,7 +68,8 @@ def test_after_the_order_to_end_nothing_is_enabled_and_what_may_be_left_is_named
     assert not [who for _, who, _ in heard if who & 0xFF == SELECT_MODE]
     for id_ in IDS:
         drive = bench.drive(id_)
-        # One that hangs can't be distinguished from one that obeys: both are silent (docs/can.md).
+        # A motor that hangs cannot be distinguished from one that obeys: both are silent
+        # (docs/can.md).
         if drive["powered"] and not drive["frozen"] and drive["firmware"]["enabled"]:
             assert f"(id {id_})" in named
 
@@ -85,7 +86,7 @@ def test_once_all_is_well_again_clearing_the_fault_brings_all_motors_back(wrists
     bench.call("power_on")
     for id_ in IDS:
         bench.call("freeze", id_, False)
-    rig.run(2.0)  # whatever was being tried has ended
+    rig.run(2.0)  # all attempts have ended
     rig.system.reset_faults()
     assert rig.run(2.0).level is SafetyLevel.OK
     assert all(bench.drive(id_)["firmware"]["enabled"] for id_ in IDS)

@@ -40,7 +40,7 @@ def at_fault(found: dict[str, Diagnosis]) -> set[str]:
 
 
 def until_at_fault(rig, joints: set[str]) -> dict[str, Diagnosis]:
-    """Return the diagnoses once just these joints are at fault; each has a remedy."""
+    """Return the diagnoses once exactly these joints have a fault; each has a remedy."""
     rig.until(lambda _: at_fault(diagnoses(rig)) == joints)
     found = diagnoses(rig)
     for joint in joints:

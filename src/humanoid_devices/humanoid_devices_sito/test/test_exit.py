@@ -1,4 +1,4 @@
-"""The exit of motors without a watchdog: what is confirmed is true; the guard fills the gaps."""
+"""The exit of motors without a watchdog: confirmations are true; the guard disables the others."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def stiff(
     can_rig: MakeRig,
     monkeypatch: pytest.MonkeyPatch,
 ) -> Stiff:
-    """The four wrists, stiff, with a guard; `wrap` stands between them and their bus."""
+    """The four wrists, stiff, with a guard; `wrap` makes the bus of the component."""
 
     def make(wrap: Wrap = lambda bus, _: bus) -> tuple[CanBench, CanRig]:
         monkeypatch.setattr(bus_lifecycle, "needs_guard", lambda *_: True)
@@ -73,7 +73,7 @@ def end(rig: CanRig) -> None:
 
 
 def forget(rig: CanRig) -> None:
-    """Leave what could not be taken down."""
+    """Drop the session, which could not be deactivated."""
     rig.system._lifecycle.session = None
 
 
@@ -124,7 +124,7 @@ def test_an_adapter_that_was_held_up_before_the_exit_is_waited_for(stiff: Stiff)
     bench, rig = stiff(wrap)
     assert bench.time is not None
     opened[-1]._ends = bench.time.clock() + 0.2
-    rig.run(0.1)  # all motors have been silent for twice the time in which they obey by silence
+    rig.run(0.1)  # silence of twice the time after which it counts as obedience
     end(rig)
     assert enabled(bench) == []
 
@@ -139,7 +139,7 @@ def test_errors_on_the_bus_at_the_exit_leave_nothing_proved(stiff: Stiff) -> Non
 
 
 class OneWay(Bus):
-    """Loses the first RESET to a motor, and all that the motor sends from then on."""
+    """Loses the first RESET to a motor, and all later frames of the motor."""
 
     def __init__(self, bus: Bus, id_: int) -> None:
         self._bus, self._reset = bus, identifier(id_, MessageType.RESET)
@@ -229,7 +229,7 @@ def test_an_exit_that_fails_without_a_guard_starts_another(stiff: Stiff, stopped
     report = rig.run(1.2)
     assert "no guard on" in report.message
     for id_ in IDS:
-        bench.call("freeze", id_)  # the exit reaches none
+        bench.call("freeze", id_)  # the exit reaches no motor
     soon = bench.time.scheduler.now + 100_000_000  # [ns]
     bench.time.scheduler.call_at(soon, lambda: bench.call("unplug"))
     with pytest.raises(HardwareError, match="not disabled"):
@@ -280,7 +280,7 @@ def test_a_bring_up_that_fails_names_the_motor_that_it_left_enabled(
     stiff: Stiff, can_info: MakeInfo, can_rig: MakeRig
 ) -> None:
     bench, rig = stiff()
-    rig.call(rig.system._active().close)  # as a process and a guard that are killed
+    rig.call(rig.system._active().close)  # as after a kill of process and guard
     rig.system._lifecycle.guard.dismiss()
     forget(rig)
     host = replace(bench.host, open_bus=lambda it: Unreachable(bench.host.open_bus(it), 39))
@@ -293,7 +293,7 @@ def test_a_bring_up_that_fails_names_the_motor_that_it_left_enabled(
 
 
 class CutOnceEnabled(Bus):
-    """Has the cable of one motor cut right after it was enabled."""
+    """Cuts the cable of one motor just after it was enabled."""
 
     def __init__(self, bus: Bus, bench: CanBench, id_: int) -> None:
         self._bus, self._bench, self._id = bus, bench, id_
@@ -325,7 +325,7 @@ def test_a_bring_up_that_fails_names_the_motor_that_was_enabled_and_is_silent(
 
 
 class Crowded(Bus):
-    """A deaf adapter whose queue has room after a few attempts only."""
+    """An adapter that receives nothing, and whose queue has room only after a few attempts."""
 
     def __init__(self, bus: Bus) -> None:
         self._bus, self.deaf, self._attempts = bus, False, 0

@@ -1,6 +1,6 @@
-"""Sitos have no watchdog: whatever happens to their control process, its guard disables them.
+"""Sito motors have no watchdog: the guard disables them after any end of the control process.
 
-Judged by the virtual motors themselves; pytest's time-out is the limit of every wait.
+The tests judge by the virtual motors; pytest's time-out is the limit of every wait.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ HOST = Path(__file__).with_name("guarded_host.py")
 
 
 class Host:
-    """A small control process that has the motors stiff."""
+    """A minimal control process with stiff motors."""
 
     def __init__(self, info: Path) -> None:
         command = [sys.executable, str(HOST), str(info)]
@@ -51,14 +51,14 @@ class Host:
         self.process.stdin.flush()
 
     def status(self, key: str) -> dict[str, Any]:
-        """The next line with this key."""
+        """Return the next line with this key."""
         for line in self.process.stdout:
             if key in (status := json.loads(line)):
                 return status
         raise AssertionError(self.process.stderr.read())
 
     def until(self, stage: Stage) -> None:
-        """Wait for a stage of its guard, or a later one: a busy machine may miss a short stage."""
+        """Wait for a stage of the guard, or a later one: a busy machine may miss a short stage."""
         while self.page.stage < stage:
             time.sleep(0.005)
 
@@ -68,7 +68,7 @@ class Host:
         return status
 
     def last_words(self) -> str:
-        """The output of it and of its guard; ends when both are gone."""
+        """Return the output of the process and its guard; it ends when both have ended."""
         return self.process.communicate()[1]
 
     def end(self) -> None:
@@ -79,7 +79,7 @@ class Host:
 
 
 def page_of(guard: int) -> GuardMemory:
-    """What a guard process shares with its control process."""
+    """The memory that a guard shares with its control process."""
     for link in Path(f"/proc/{guard}/fd").iterdir():
         if "can guard" in os.readlink(link):
             descriptor = os.open(link, os.O_RDWR)
@@ -91,7 +91,7 @@ def page_of(guard: int) -> GuardMemory:
 
 
 class Wrists:
-    """Virtual motors behind a serial line, and the hosts that want to move them."""
+    """Virtual motors behind a serial line, and the hosts that command them."""
 
     def __init__(self, bench: Any, info: Any, folder: Path) -> None:
         self.bench, self._folder = bench, folder
@@ -105,7 +105,7 @@ class Wrists:
         return self.hosts[-1]
 
     def start_and_hold_up(self) -> Host:
-        """A host that comes back while its guard can't open the adapter, which only it has."""
+        """Start a host that continues while its guard cannot open the adapter."""
         held_up = self.start()
         line = os.readlink(self.bench.address)
         os.unlink(self.bench.address)
@@ -151,13 +151,13 @@ def test_control_process_that_is_killed_leaves_no_motor_enabled(wrists) -> None:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):  # Ctrl-C, and requests to end
         os.kill(killed.guard, number)
     assert os.getsid(killed.guard) != os.getsid(killed.process.pid)
-    if os.geteuid() == 0:  # else it has what it is allowed to have
+    if os.geteuid() == 0:  # otherwise the guard may not have this scheduling
         assert os.sched_getscheduler(killed.guard) == os.SCHED_FIFO
     killed.process.kill()
     wrists.until_disabled()
     assert "control process is gone: disabled j0 (id 22), j1 (id 23)" in killed.last_words()
     wait_for_the_end_of(killed.guard)
-    wrists.start()  # and the next one can have the bus
+    wrists.start()  # and the next process can open the bus
 
 
 def test_control_process_that_is_stopped_finds_its_motors_disabled_and_reports_why(wrists) -> None:
@@ -173,7 +173,7 @@ def test_control_process_that_is_stopped_finds_its_motors_disabled_and_reports_w
     stopped.tell("clear")
     stopped.report(lambda status: status["level"] == SafetyLevel.OK)
     wrists.until(lambda drive: drive["enabled"] and drive["stiffness"] > 19.0)
-    stopped.process.kill()  # the new guard is as good as the first
+    stopped.process.kill()  # the new guard works like the first
     wrists.until_disabled()
 
 
@@ -214,7 +214,7 @@ def test_guard_that_failed_leaves_the_adapter_as_its_control_process_needs_it(wr
     held_up.process.send_signal(signal.SIGSTOP)
     while (stage := held_up.page.stage) is not Stage.FAILED:
         assert stage is not Stage.DONE, "this test was held up for longer than motors are silent"
-        wrists.bench.call("stray", 0x050616B1, "00" * 8)  # as one that does not obey
+        wrists.bench.call("stray", 0x050616B1, "00" * 8)  # as a motor that does not obey
         time.sleep(0.005)
     held_up.process.send_signal(signal.SIGCONT)
     held_up.report(lambda status: "the guard could not disable" in status["message"])
@@ -257,7 +257,7 @@ def test_loop_that_hangs_is_as_bad_as_a_process_that_stands_still(wrists) -> Non
 def test_between_the_loops_end_and_the_motors_the_guard_does_not_act(wrists) -> None:
     ending = wrists.start()
     ending.tell("end")
-    wrists.until(lambda drive: drive["stiffness"] == 0.0)  # limp, and the ring may take its time
+    wrists.until(lambda drive: drive["stiffness"] == 0.0)  # limp during the exit of the ring
     start = wrists.bench.call("drives")
     assert all(drive["firmware"]["enabled"] for drive in start)
     time.sleep(0.5)  # longer than a loop may stand still

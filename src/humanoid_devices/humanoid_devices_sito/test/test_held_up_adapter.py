@@ -1,4 +1,4 @@
-"""An adapter that is held up while motors are enabled: what it delivers then is no answer."""
+"""An adapter that is held up while motors are enabled: its delayed frames do not count."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ HELD_UP = 0.12  # [s]; longer than the silence by which motors obey
 
 
 class HeldUpBus(Bus):
-    """Stands still for HELD_UP from the first RESET on. One motor's SELECT_MODE is lost then."""
+    """Stops for HELD_UP after the first RESET. The SELECT_MODE of one motor is lost then."""
 
     def __init__(self, bus: Bus, time: SteppedTime, losing: int) -> None:
         self._bus, self._time = bus, time
@@ -50,7 +50,7 @@ class HeldUpBus(Bus):
         self._stands_still()
 
     def _stands_still(self) -> bool:
-        """Whether it does; otherwise it sends what waits, as far as the controller takes it."""
+        """Return True if it is held up; else send the waiting frames that the controller takes."""
         if self._time.clock() < self._ends:
             return True
         with suppress(QueueFullError):
@@ -106,7 +106,7 @@ def test_feedback_from_before_a_motor_was_disabled_does_not_count_as_enabled(
     wrists: Wrists, losing: int
 ) -> None:
     bench, rig = wrists(losing)
-    bench.call("unplug")  # the motors have no watchdog: they go on
+    bench.call("unplug")  # the motors have no watchdog and continue
     rig.until(lambda report: report.flags & SafetyFlag.BUS_OFF)
     bench.call("plug_in")
     rig.system.reset_faults()

@@ -1,4 +1,4 @@
-"""An adapter that is lost while the motors are stiff, and what the guard does about it."""
+"""An adapter that is lost while the motors are stiff, and the reaction of the guard."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NAMES = "j0 (id 22), j1 (id 23), j2 (id 38), j3 (id 39)"
 
 
 def unplug(bench: CanBench, rig: CanRig, seconds: float) -> None:
-    """Unplug the adapter for so long, with the loop running."""
+    """Unplug the adapter for a time [s] while the loop runs."""
     bench.call("unplug")
     report = rig.run(seconds)
     assert report.flags & SafetyFlag.BUS_OFF

@@ -1,6 +1,6 @@
 """Exact reaction times of the component: bus, motors and component on one stepped clock.
 
-The times are the documents' (docs/can.md), written here again.
+The times are copies of those in docs/can.md.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def wrists(
 
 
 def settled(rig) -> None:
-    """The loop runs, and all is well."""
+    """Run the loop without a fault."""
     rig.activate()
     assert rig.run(1.5).level is SafetyLevel.OK
 
@@ -160,7 +160,7 @@ def test_guard_disables_all_motors_soon_after_the_loop_has_stood_still_too_long(
 ) -> None:
     bench, rig = wrists(interface="socketcan", block={"guard_timeout": str(timeout)})
     rig.command.stiffness[:] = 20.0
-    settled(rig)  # it leaves a loop alone that comes round
+    settled(rig)  # it does not act on a loop that continues
     guard = rig.system._lifecycle.guard
     assert guard.stage is Stage.WATCHES
     assert not guard.problem()
@@ -170,7 +170,7 @@ def test_guard_disables_all_motors_soon_after_the_loop_has_stood_still_too_long(
         rig.pause(0.001)
     resets = {who: at - last for at, who, _ in reversed(heard) if who & 0xFF == RESET}
     assert set(resets) == {of(id_, RESET) for id_ in IDS}
-    for first in resets.values():  # a look every 0.02 s, and the guard opens the adapter
+    for first in resets.values():  # a check every 0.02 s, and the guard opens the adapter
         assert timeout < first < timeout + 2 * 0.02 + OPENING + 20 * FRAME
     assert bench.time.clock() - last < timeout + 0.3
     assert not any(drive["firmware"]["enabled"] for drive in bench.call("drives"))

@@ -1,4 +1,4 @@
-"""Sito motors behind a serial line, with threads in wall time: what test_system.py can't show."""
+"""Sito motors behind a serial line, with threads in wall time."""
 
 from __future__ import annotations
 

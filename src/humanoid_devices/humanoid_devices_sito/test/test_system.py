@@ -262,7 +262,7 @@ def test_unplugged_adapter_is_a_fault_and_plugged_in_again_it_works(wrists) -> N
     rig.system.reset_faults()
     ages = []
     rig.until(lambda report: ages.append(rig.system.sample_age) or healthy(report))
-    assert np.isfinite(ages).all()  # though a bus opened anew has heard no motor yet
+    assert np.isfinite(ages).all()  # although a bus that was opened again has received no frame yet
     assert max(ages) > before > 0.0
     assert ages[-1] < 0.2
 
@@ -322,7 +322,7 @@ def test_second_motor_with_the_same_id_is_noticed(wrists) -> None:
     bench, rig = wrists()
     rig.activate()
     bench.call("duplicate", 22)
-    # Enabled by a host that knows nothing of ours: both then answer to every frame.
+    # Enabled by a host that does not have this setting: both motors answer every frame.
     bench.call("stray", identifier(22, MessageType.SELECT_MODE), "09140a0000000000")
     rig.until(lambda report: "two motors" in report.message)
 

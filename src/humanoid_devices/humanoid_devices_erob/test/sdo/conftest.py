@@ -1,4 +1,4 @@
-"""A ring of mailboxes on an injected clock: what the SDO tests talk to."""
+"""A ring of mailboxes on an injected clock, for the SDO tests."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MILLISECOND = 1e-3
 
 
 class Clock:
-    """Time that passes only by datagrams and by waiting."""
+    """A clock that only datagrams and waits advance."""
 
     def __init__(self) -> None:
         self.now = 100.0
@@ -42,11 +42,11 @@ class Drive:
     objects: dict[tuple[int, int], bytes] = field(default_factory=dict)
     aborts: dict[tuple[int, int], int] = field(default_factory=dict)
     silent: bool = False
-    full_until: float = 0.0  # SM0 takes nothing before
+    full_until: float = 0.0  # SM0 accepts no message before
     served: list[tuple[float, coe.Request]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.outbox: deque[tuple[float, bytes]] = deque()  # (when it is in SM1, message)
+        self.outbox: deque[tuple[float, bytes]] = deque()  # (time in SM1, message)
         self.last = b""  # the last message read
         self.last_request = 0  # its counter
         self.own_counter = 0
@@ -56,7 +56,7 @@ class Drive:
         self.segments: tuple[tuple[int, int], bytes] = ((0, 0), b"")
 
     def post(self, payload: bytes, kind: int = 3, delay: float = 0.0) -> None:
-        """Put a message into SM1 after `delay`, behind those that are there."""
+        """Put a message into SM1 after `delay`, after earlier messages."""
         self.own_counter = self.own_counter % 7 + 1
         message = encode_mailbox(payload, counter=self.own_counter, type=kind)
         earliest = self.outbox[-1][0] if self.outbox else 0.0
@@ -179,7 +179,7 @@ class World:
         self.wakes += 1
 
     def run(self, future: Future[tuple[SdoResult, ...]], within: float = 10.0) -> list[SdoResult]:
-        """Step until the batch is done; waits exactly until the engine's next due time."""
+        """Step until the batch has ended; wait exactly until the engine's next due time."""
         end = self.clock() + within
         while not future.done():
             assert self.clock() < end, "the batch takes too long"

@@ -1,4 +1,4 @@
-"""Batches: order, read-back, permission before each object, and how long they take."""
+"""Batches: order, read-back, permission before each object, and durations."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_end_of_each_transfer_is_told_as_it_happens(make_world) -> None:
         (SdoObject(1, *VELOCITY), written[1].data),
         (SdoObject(1, *GATE), written[2].data),
     ]
-    # Slave 0 is done before.
+    # Slave 0 ends before.
     assert told.index((SdoObject(0, *VELOCITY), written[0].data)) < len(told) - 1
 
 
@@ -92,7 +92,7 @@ def test_ten_slaves_are_written_and_read_back_in_the_time_of_about_one(
         assert {result.status for result in results} == {DONE}
         took.append(world.clock() - begun)
     # One slave alone: 2 · registers answers of 2 ms and two datagrams each. `limit` is simulated
-    # time, a matter of how datagrams are ordered and not of the machine.
+    # time: it depends on the order of datagrams and not on the machine.
     assert sorted(took)[10] <= limit
     assert max(took) <= limit + 0.001
     assert min(took) >= 2 * registers * 0.002
@@ -103,7 +103,7 @@ def test_ten_slaves_share_frames(make_world) -> None:
     world.write([register(slave, VELOCITY, 1) for slave in range(10)])
     before = world.bus.frames
     world.write([register(slave, VELOCITY, 2) for slave in range(10)])
-    assert world.bus.frames - before < 10  # two requests and two answers; a poll that was early
+    assert world.bus.frames - before < 10  # two requests, two answers, one early poll
 
 
 def test_slaves_are_finished_close_to_each_other(make_world) -> None:

@@ -1,4 +1,4 @@
-"""Single transfers and what can go wrong with them, against a mailbox on an injected clock."""
+"""Single transfers and their errors, with a mailbox on an injected clock."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_a_slow_slave_is_not_hammered(make_world) -> None:
     world.drives[0].objects[GAIN] = VALUE
     (result,) = world.read([gain()])
     assert result.status is SdoStatus.DONE
-    # 50 ms have room for 1000 datagrams; an answer is noticed late by 1/32 of its delay at most.
+    # 50 ms have room for 1000 datagrams; an answer is detected late by at most 1/32 of its delay.
     assert world.bus.datagrams[0] < 250
 
 
@@ -82,7 +82,7 @@ def test_a_slave_that_cannot_be_reached_times_out(make_world) -> None:
 
 @pytest.mark.parametrize("ends", ["mode", "time"])
 def test_a_write_is_not_sent_again_once_its_permission_has_ended(make_world, ends: str) -> None:
-    """The mailbox is full for 60 ms: what is sent until then may not have arrived, or may have."""
+    """The mailbox is full for 60 ms: messages sent until then may or may not have arrived."""
     world = make_world(1)
     drive, begun = world.drives[0], world.clock()
     drive.full_until = begun + 0.060
@@ -192,7 +192,7 @@ def test_a_repeated_answer_to_the_request_before_is_not_taken_for_the_answer(mak
     drive.objects[GAIN] = VALUE
     world.read([gain()])
     drive.objects[GAIN] = b"\x99\0\0\0"
-    drive.delay = 0.040  # so slow that the answer is thought lost: SM1 repeats the old one
+    drive.delay = 0.040  # so slow that the answer counts as lost: SM1 repeats the old one
     (result,) = world.read([gain()])
     assert drive.repeats > 0
     assert result.object.data == b"\x99\0\0\0"
@@ -276,7 +276,7 @@ def test_an_answer_that_never_comes_holds_up_its_object_for_a_while_and_no_other
     assert result.status is SdoStatus.TIMED_OUT
     assert "not sent" in result.message
     assert drive.served == []
-    # An answer to anything that was asked later shows that it is lost.
+    # An answer to a later request shows that it is lost.
     results = world.read([SdoObject(0, *OTHER), gain()])
     assert [result.status for result in results] == [SdoStatus.DONE] * 2
     assert world.clock() - begun < 0.13

@@ -1,4 +1,4 @@
-"""A block of eRob joints as the robot description gives it, and a virtual ring to drive."""
+"""A block of eRob joints as in a robot description, and a virtual ring."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ InfoFactory = Callable[..., HardwareInfo]
 
 @pytest.fixture
 def make_info(tmp_path: Path) -> InfoFactory:
-    """Builds the block of `joints` drives j0, j1, …, in ring order unless `positions` says else.
+    """Builds the block of `joints` drives j0, j1, …, in ring order or at the given `positions`.
 
     `block` and `joint` replace parameters of the block and of every joint, None leaves one out;
     `calibration`: direction and homing offset [rad] of each joint, identity by default.
@@ -104,7 +104,7 @@ def make_info(tmp_path: Path) -> InfoFactory:
 
 
 class Bench:
-    """An ErobSystem on a virtual ring, ticked by hand in ring time."""
+    """An ErobSystem on a virtual ring, ticked by the test in ring time."""
 
     def __init__(self, ring: Ring | MemoryRing, make_info: InfoFactory, count: int) -> None:
         self.control, self.interface = ring.control, ring.interface
@@ -138,7 +138,7 @@ class Bench:
         self._due = self.time.clock()
 
     def tick(self, count: int = 1) -> None:
-        """What the control loop does in each of its periods."""
+        """Run a period of the control loop."""
         for _ in range(count):
             self.system.read(self.state, self.time.clock(), self.period)
             if self.publishing:
@@ -149,14 +149,14 @@ class Bench:
             self.system.idle_until(self._due)
 
     def die(self) -> None:
-        """As kill -9 does: no exit, no sign-off. Then a second passes."""
+        """End without an exit, as kill -9 does. Then let a second pass."""
         if self.system._bring_up_thread is not None:
             self.system._bring_up_thread.stop()
         self.system._master.close()
         self.control.advance(1.0)
 
     def write(self, *objects: SdoObject) -> tuple[SdoResult, ...]:
-        """A batch under the mode and number in force, to its end."""
+        """Run a batch with the mode and number in force to its end."""
         watch = self.system._watch
         batch = SdoBatch(objects, write=True, mode=int(watch.mode), number=watch.number)
         return self.finish(self.system.submit(batch))
@@ -169,7 +169,7 @@ class Bench:
         raise AssertionError("a batch that never ends")
 
     def set_gains(self, stiffness: float, damping: float) -> Registers:
-        """What the impedance manager does: write all gains, the gate last."""
+        """Write all gains, the gate last, as the impedance manager does."""
         one = gains_to_registers(
             stiffness, damping, torque_constant=np.full(self.count, 0.132e-3), gear=50.0
         )
@@ -190,7 +190,7 @@ class Bench:
         return one
 
     def enter(self, mode: Mode, number: int, stiffness: float, damping: float) -> None:
-        """Into a mode, with gains that are confirmed."""
+        """Switch to a mode, with confirmed gains."""
         self.tick()
         self.system.mode_changed(mode, number)
         registers = self.set_gains(stiffness, damping)
@@ -218,7 +218,7 @@ class Bench:
         return [cast(Mapping[str, object], drive)[name] for drive in self.control.drives()]
 
     def faults(self) -> list[object]:
-        """Communication errors that drives have found since the last call."""
+        """Return the communication errors that drives have found since the last call."""
         return [line for line in self.control.log() if line[2] == "fault"]
 
 
@@ -239,7 +239,7 @@ def make_bench(make_info: InfoFactory) -> MakeBench:
 def make_wire_bench(make_info: InfoFactory) -> Iterator[MakeBench]:
     """The same on rings in processes of their own: by pysoem, sockets and a cable, in ring time.
 
-    Whatever is active at the end is shut down, as far as it still can be.
+    At the end active components are shut down as far as possible.
     """
     with ExitStack() as cleanup:
 
@@ -266,6 +266,6 @@ def make_wire_bench(make_info: InfoFactory) -> Iterator[MakeBench]:
 
 @pytest.fixture(params=["make_bench", "make_wire_bench"], ids=["memory", "wire"])
 def make_any_bench(request: pytest.FixtureRequest) -> MakeBench:
-    """Both, one after the other: what the stack does for each phase of a ring's life."""
+    """Both rings one after the other, for the phases of a ring's operation."""
     found: MakeBench = request.getfixturevalue(request.param)
     return found

@@ -1,9 +1,10 @@
 """Randomized start-ups, interruptions and ends of the stack, and a judge of every SDO write.
 
-A trial starts the stack on drives as the last trial has left them, interrupts the start-up or the
-operation after it, and ends it in order or as kill -9 does. Clients write all the time: before the
-start, while it goes on, and when they may not. The judge sits on the wire, behind the stack's last
-line: it knows what this module has published and the drives' states, and nothing of the stack.
+A trial starts the stack on drives in the state after the last trial, interrupts the start-up or the
+operation after it, and ends it in order or as kill -9 does. Clients write at any time: before the
+start, during it, and without permission. The judge reads the wire, after all checks of the stack.
+It uses the messages that this module has published and the states of the drives, and no code of
+the stack.
 """
 
 from __future__ import annotations
@@ -29,15 +30,15 @@ from humanoid_devices_erob.wire.cia402 import DriveState
 from humanoid_devices_erob.wire.frame import Command, decode_frame
 from humanoid_twin.ethercat.firmware import AlState as DriveAlState
 
-LEAST, PERIODS = 0.05, 5  # [s] and periods that joint states count, by the documents
+LEAST, PERIODS = 0.05, 5  # [s] and periods of the validity of joint states, by the documents
 ROUNDING: Final = 1e-9  # [s] of ring time
 GATE, VELOCITY, POSITION = (0x2383, 0), (0x2381, 1), (0x2382, 1)
-INTEGRAL: Final = 0x2381, 2  # that no other client writes
+INTEGRAL: Final = 0x2381, 2  # an object that no other client writes
 MAILBOX: Final = 0x1000  # the drives' SM0
 DOWNLOAD: Final = 1  # command specifier of SDO (ETG.1000.6), behind 8 bytes of headers
 RATES: Final = (50.0, 100.0, 100.0, 200.0, 200.0, 500.0, 500.0, 1000.0)  # [Hz]
 BRING_UP_RATES: Final = (200, 500, 500, 1000)  # [Hz]
-# Clocks that lock soon, and what the documents leave open of a drive.
+# Clocks that lock soon, and facts of a drive that the documents leave open.
 SOON: Final[Mapping[str, object]] = {"frames_to_lock": 5}
 RINGS: Final = (
     (2, SOON),
@@ -54,7 +55,7 @@ Infos = Callable[[int, float, int], HardwareInfo]
 
 
 class Killed(BaseException):
-    """kill -9, at some instant."""
+    """kill -9 at some time."""
 
 
 @dataclass
@@ -88,24 +89,24 @@ class Tally:
 
 
 class Judge:
-    """Looks at every frame that leaves the master."""
+    """Judges every frame that leaves the master."""
 
     def __init__(self, tally: Tally, seed: int) -> None:
         self.phase = "idle"
-        self.limit = 0.0  # [s] that joint states count
+        self.limit = 0.0  # [s] of the validity of joint states
         self._tally, self._seed = tally, seed
-        self._published = self._measured = -math.inf  # [s] of the latest joint states that count
+        self._published = self._measured = -math.inf  # [s] of the latest valid joint states
 
     def watch(self, ring: MemoryRing) -> None:
         ring.on_frame = lambda frame: self._frame(ring, frame)
 
     def begin(self, phase: str) -> None:
-        """Nothing that was published before counts in a new phase."""
+        """Begin a phase: joint states published before do not count."""
         self.phase = phase
         self._published = self._measured = -math.inf
 
     def published(self, now: float, measured: float) -> None:
-        """Complete and finite joint states are out."""
+        """Note that complete and finite joint states are published."""
         self._published, self._measured = now, measured
 
     def convict(self, what: str) -> None:
@@ -151,7 +152,7 @@ class Judge:
 
 
 class Story:
-    """Trials one after the other, on a few rings that live through all of them."""
+    """Trials one after the other on a few rings, which last for all trials."""
 
     def __init__(self, infos: Infos, seed: int) -> None:
         """`infos(count, update rate, bring-up rate)`: the block of the robot description."""
@@ -159,11 +160,11 @@ class Story:
         self._infos, self._judge = infos, Judge(self.tally, seed)
         self._rings = [MemoryRing(count, seed=seed, assume=facts) for count, facts in RINGS]
         self.ring = self._rings[0]  # of the present trial
-        self._stacks: dict[MemoryRing, tuple[ErobSystem, JointState]] = {}  # that may start again
+        self._stacks: dict[MemoryRing, tuple[ErobSystem, JointState]] = {}  # kept for a new start
         self._answers: list[Future[tuple[SdoResult, ...]]] = []
         self._number = 0
         self._flaw = ""  # of the joint states
-        self._lost_power = False  # a drive, in this trial
+        self._lost_power = False  # a drive has lost its power in this trial
         self._sleeps = 0  # until the start or the operation is interrupted; never below 0
         self._interrupt: Callable[[], None] = lambda: None
         for ring in self._rings:
@@ -196,7 +197,7 @@ class Story:
     # The start.
 
     def _configure(self) -> None:
-        """The stack that was there before is started again, or a new one."""
+        """Start the former stack again, or a new one."""
         random, ring = self.random, self.ring
         self.rate = random.choice(RATES)
         self.count, self.period = ring.count, 1.0 / self.rate
@@ -209,7 +210,7 @@ class Story:
         self.system.on_configure(self._infos(self.count, self.rate, random.choice(BRING_UP_RATES)))
 
     def _start(self) -> bool:
-        """Whether the drives are in operation, and the loop drives the ring."""
+        """Start; return True if the drives are in operation and the loop drives the ring."""
         random, ring = self.random, self.ring
         self._judge.begin("starting")
         kind = random.choice(STARTS)
@@ -231,7 +232,7 @@ class Story:
         finally:
             self._interrupt = lambda: None
             ring.control.drop(0.0)
-        self._tell()  # before the loop drives the ring nothing counts
+        self._tell()  # before the loop drives the ring no joint states count
         self._ask_for_a_write()
         self._due = ring.clock()
         self._judge.begin("operating")
@@ -239,7 +240,7 @@ class Story:
         return True
 
     def _take_over(self, *, healthy: bool) -> None:
-        """With joint states, and drives that are well, a write goes through."""
+        """Check that a write succeeds with joint states and healthy drives."""
         self._mode()
         wanted = tuple(SdoObject(slave, *INTEGRAL, bytes(4)) for slave in range(self.count))
         watch = self.system._watch
@@ -299,7 +300,7 @@ class Story:
         self._period(ask)
 
     def _period(self, ask: Callable[[], None]) -> None:
-        """What the control loop does, and the publisher beside it."""
+        """Run a period of the control loop, and the publisher beside it."""
         system, now = self.system, self.ring.clock
         system.read(self.state, now(), self.period)
         self._tell()
@@ -309,7 +310,7 @@ class Story:
         system.idle_until(self._due)
 
     def _slept(self, _now: float) -> None:
-        """Between two frames of the stack: other threads, and what interrupts."""
+        """Act between two frames of the stack: other threads, and interruptions."""
         self._sleeps -= 1
         if self._sleeps == 0:
             self._interrupt()
@@ -320,7 +321,7 @@ class Story:
             self._ask_for_a_write()
 
     def _tell(self) -> None:
-        """Publish joint states, or what is wrong with them."""
+        """Publish joint states, or invalid ones."""
         if self._flaw == "silent":
             return
         now, state = self.ring.clock(), self.state
@@ -339,7 +340,7 @@ class Story:
         self.system.mode_changed(self.random.choice(list(Mode)), self._number)
 
     def _ask_for_a_write(self) -> None:
-        """Impedance manager, `hc sdo` and a recording that is replayed: they differ in this."""
+        """Write as the impedance manager, `hc sdo` or a replayed recording."""
         random, now = self.random, self.ring.clock()
         self._answers = [answer for answer in self._answers if not answer.done()]
         if len(self._answers) >= 6:
@@ -357,7 +358,7 @@ class Story:
     # The end.
 
     def _end(self) -> None:
-        """In order, which closes all gates and writes nothing else; or as kill -9 does."""
+        """End in order, which closes all gates and makes no other writes, or as kill -9 does."""
         if self.random.random() < 0.3:
             raise Killed
         self._repair()
@@ -371,7 +372,7 @@ class Story:
             self._judge.convict("gates are open after the ordered exit")
 
     def _power_cycle(self) -> None:
-        """The set-up of this drive has already closed its gate."""
+        """Cycle the power of a drive, which closes its gate."""
         self.ring.control.power_cycle(self.random.randrange(self.count))
         self._lost_power = True
 
@@ -394,7 +395,7 @@ class Story:
         del self._stacks[self.ring]
 
     def _repair(self) -> None:
-        """The cable and the mailboxes; what has come of it meanwhile stays."""
+        """Mend the cable and the mailboxes; their effects remain."""
         control = self.ring.control
         control.drop(0.0)
         control.mend()

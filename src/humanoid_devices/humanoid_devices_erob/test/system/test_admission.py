@@ -17,7 +17,7 @@ MODE_CHANGE = SdoObject(0, 0x6060, 0, b"\3")
 
 
 def refusals(*objects: SdoObject, mode: Mode = Mode.DAMPING, write: bool = True) -> list[str]:
-    """Messages of a batch that is refused, one per object; empty if it may begin."""
+    """Return the messages of a refused batch, one per object; empty: it may begin."""
     future = not_admitted(SdoBatch(objects, write=write, mode=int(mode)))
     if future is None:
         return []

@@ -1,4 +1,4 @@
-"""Drives without a robot: what they say is read in PREOP, and nothing else is done."""
+"""Drives without a robot are read in PREOP; nothing is written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The stack is safe whether the drives have holding brakes or not, however long they take."""
+"""The stack is safe with and without holding brakes in the drives, for any release time."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Look:
 
 
 def raised(make_bench, facts: dict[str, object]):
-    """Two raised joints that fall when nothing holds them."""
+    """Two raised joints that fall without torque and brake."""
     bench = make_bench(2, joints="arms", assume=facts)
     for slave in range(2):
         bench.control.set_joint(slave, RAISED, 0.0)
@@ -39,7 +39,7 @@ def raised(make_bench, facts: dict[str, object]):
 
 
 def stiff(bench) -> Registers:
-    """From operation to STANDBY, at rest; with which registers."""
+    """Go from operation to STANDBY at rest; return the registers."""
     bench.enter(Mode.STANDBY, 1, STIFFNESS, 2.0)
     registers = bench.set_gains(STIFFNESS, 2.0)
     bench.command.stiffness[:] = STIFFNESS
@@ -50,14 +50,14 @@ def stiff(bench) -> Registers:
 
 
 def confirmed(bench, registers: Registers, count: int) -> None:
-    """Tick, with an impedance manager that is there."""
+    """Run ticks with an impedance manager."""
     for _ in range(count):
         bench.state_impedance(registers)
         bench.tick()
 
 
 def moved(bench, before: list[object]) -> float:
-    """The way of the joint that went farthest [rad]."""
+    """Return the way of the joint with the longest one [rad]."""
     now = bench.of_drives("joint_position")
     return max(abs(b - a) for a, b in zip(before, now, strict=True))
 
@@ -73,7 +73,7 @@ def test_a_holding_brake_is_released_in_operation_and_holds_before_and_after(
     look = Look(bench)
     bench.activate()
     bench.tick(30)
-    if facts:  # nothing falls, and nothing jumps when the brake lets go
+    if facts:  # no joint falls, and no joint jumps when the brake releases
         assert moved(bench, [RAISED] * 2) < 0.05
         assert look.fastest.max() < 0.2
     stiff(bench)
@@ -88,7 +88,7 @@ def test_a_holding_brake_is_released_in_operation_and_holds_before_and_after(
     assert bench.of_drives("error") == [0] * 2
     after = bench.of_drives("joint_position")
     for slave in range(2):
-        bench.control.external_torque(slave, 10.0)  # it holds whatever pulls
+        bench.control.external_torque(slave, 10.0)  # the brake holds against any torque
     bench.time.advance(1.0)
     assert (moved(bench, after) < 1e-9) is bool(facts)
     assert bench.faults() == []
@@ -113,7 +113,7 @@ def test_a_drive_that_falls_out_is_held_and_named_and_comes_back_where_it_is(
         confirmed(bench, registers, 1)
         if facts:
             assert drive.target == drive.position
-    bench.system.mode_changed(Mode.DAMPING, 2)  # as the loop has long done
+    bench.system.mode_changed(Mode.DAMPING, 2)  # the loop has done this before
     bench.command.stiffness[:] = 0.0
     bench.control.external_torque(0, 5.0)
     bench.tick(50)
@@ -126,7 +126,7 @@ def test_a_drive_that_falls_out_is_held_and_named_and_comes_back_where_it_is(
     bench.tick(20)
     assert bench.of_drives("statusword") == [HEALTHY] * 2
     if facts:
-        assert look.fastest[0] < 1.0  # it sags as in STANDBY; pulled to the command it would snap
+        assert look.fastest[0] < 1.0  # it sags as in STANDBY; a pull to the command would be a jump
 
 
 @pytest.mark.parametrize("facts", [NONE, QUICK, SLOW], ids=["none", "quick", "slow"])
@@ -160,7 +160,7 @@ def test_an_ordered_exit_while_arms_sink_stops_them(make_bench) -> None:
 def test_a_brake_that_stays_closed_is_reported_before_the_pull_on_it_has_grown(
     make_bench,
 ) -> None:
-    """And when it opens after all, the joint goes nowhere: in DAMPING its target has followed."""
+    """If it opens late, the joint does not move: in DAMPING its target has followed."""
     bench = raised(make_bench, STUCK)
     bench.activate()
     registers = stiff(bench)
@@ -186,4 +186,4 @@ def test_a_brake_that_stays_closed_is_reported_before_the_pull_on_it_has_grown(
     look = Look(bench)
     bench.time.drives[0].shaft.brake(engaged=False)
     bench.tick(25)
-    assert look.fastest[0] < 1.5  # it sinks, damped; with the pull it would go at 10 rad/s
+    assert look.fastest[0] < 1.5  # damped; with the pull it would move with 10 rad/s

@@ -1,4 +1,4 @@
-"""From nothing to ten drives in operation on a virtual ring, and what may go wrong on the way."""
+"""From power-up to ten drives in operation on a virtual ring, and errors of the bring-up."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ def test_mailbox_that_never_answers_is_named_with_its_joint(make_bench) -> None:
 
 @pytest.mark.parametrize("delay", [1.0, 2.0])
 def test_drives_with_slow_mailboxes_are_set_up(make_bench, delay: float) -> None:
-    """Assumed: no document says how long an eRob's mailbox takes at worst."""
+    """Assumed: no document states the longest time of an eRob's mailbox."""
     bench = make_bench(2)
     bench.activate()
     bench.die()
@@ -236,7 +236,7 @@ def test_bring_up_that_fails_takes_no_enabled_drive_out_of_op(make_bench) -> Non
         drives = bench.control.drives()
         enabled.append(drives[0]["statusword"] == HEALTHY)
         if drives[2]["al_state"] == OP:
-            bench.control.drive_error(2, 0x8500)  # again and again: it can't be enabled
+            bench.control.drive_error(2, 0x8500)  # again and again: the drive cannot be enabled
 
     bench.time.on_sleep = look
     with pytest.raises(BringUpError, match="j2: not in operation"):
@@ -295,7 +295,7 @@ def test_ring_keeps_cycling_until_the_loop_takes_over(make_wire_bench) -> None:
     def look(now: float) -> None:
         if bench.system._ring is not None:  # bring-up is over
             begun.append(now)
-            if now > begun[0] + 1.0:  # another component has taken its time
+            if now > begun[0] + 1.0:  # another component was slow
                 passed.set()
 
     bench.time.on_sleep = look

@@ -1,4 +1,4 @@
-"""The bring-up's thread: what `start` gives and raises, and that `stop` has a limit."""
+"""The thread of the bring-up: results and errors of `start`, and the limit of `stop`."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def hanging() -> Iterator[Hanging]:
 
 
 def started(bring_up: Hanging) -> tuple[BringUpThread, threading.Thread]:
-    """A thread in its bring-up, and one that waits for it, as the main thread does."""
+    """A thread in its bring-up, and one that waits for it as the main thread does."""
     thread = BringUpThread(bring_up.run, threading.Event(), LINUX)
 
     def start() -> None:

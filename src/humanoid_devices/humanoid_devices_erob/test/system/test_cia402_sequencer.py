@@ -1,4 +1,4 @@
-"""The walk through CiA 402, with the statuswords and controlwords of the actuator documents."""
+"""The transitions of CiA 402, with the statuswords and controlwords of the actuator documents."""
 
 from __future__ import annotations
 

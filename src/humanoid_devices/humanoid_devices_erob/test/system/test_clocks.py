@@ -1,4 +1,4 @@
-"""The registers of the clocks are read by the layout of the specification."""
+"""The registers of the clocks are decoded by the layout of the specification."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_difference_is_sign_and_magnitude(word: int, difference: int) -> None:
     [
         (3, EPOCH + 1, 20_000_000, True),
         (0, EPOCH + 1, 20_000_000, False),
-        (3, 100_000_000, 20_000_000, False),  # its own time wasn't read: that is long ago
+        (3, 100_000_000, 20_000_000, False),  # the slave did not set its time: it is long ago
         (3, EPOCH + 1, 1_000_000, False),
     ],
 )

@@ -1,4 +1,4 @@
-"""The loop's frames come to rest half a period from SYNC0, whatever the clocks do."""
+"""The phase of the loop's frames settles half a period from SYNC0, for any drift of the clocks."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""Drives whose clocks drift while DC frames are missing: none is enabled before it has converged.
+"""Drives whose clocks drift without DC frames: none is enabled before its clock has converged.
 
-Whatever the drift; a drive says so itself (0x092C), and comes back once its clock is right.
+This holds for any drift. A drive reports the difference (0x092C), and is enabled again once its
+clock is right.
 """
 
 from __future__ import annotations
@@ -12,11 +13,11 @@ HEALTHY = 5687
 RATE = 50.0  # [Hz]
 GAPS = (1.0, 10.0, pytest.param(60.0, marks=pytest.mark.soak))  # [s] without DC frames
 DRIFTS = (0.0, 20.0, 100.0)  # [ppm]
-PATIENCE = 60.0  # [s] of ring time in which the drives come back
+PATIENCE = 60.0  # [s] of ring time until the drives are enabled again
 
 
 class Watch:
-    """Which drives come into operation, frame by frame, and how far their clocks are off then."""
+    """Records the drives that come into operation in each frame, and their clock errors."""
 
     def __init__(self, bench) -> None:
         self.bench = bench
@@ -42,7 +43,7 @@ def in_operation(make_bench, **facts: float):
 
 
 def come_back(bench, within: float = PATIENCE) -> None:
-    """Clear the faults as often as it takes."""
+    """Clear the faults until that succeeds."""
     end = bench.time.clock() + within
     while bench.time.clock() < end:
         bench.system.reset_faults()
@@ -105,7 +106,7 @@ def test_drive_whose_clock_has_drifted_is_named_until_it_is_right(make_bench) ->
 
 
 def test_drives_whose_clocks_never_stay_right_are_never_enabled_again(make_bench) -> None:
-    """Without a rate of their own that they keep, 20 ppm at 50 Hz are 17 us between two frames."""
+    """Without a correction of their rate, 20 ppm at 50 Hz are 17 us between two frames."""
     bench = in_operation(make_bench, drift_ppm=20.0, keeps_rate=0.0)
     watch = Watch(bench)
     bench.time.advance(1.0)

@@ -105,7 +105,7 @@ def test_report_is_ok_again_when_the_fault_is_gone(bench) -> None:
     bench.slaves.words[1] = HEALTHY
     assert bench.tick().level is SafetyLevel.OK
     bench.slaves.words[1] = FAULT
-    assert "0xA000" not in bench.tick().message  # the old error says nothing about the new fault
+    assert "0xA000" not in bench.tick().message  # the old error is not the reason of the new fault
 
 
 def test_one_lost_frame_is_no_fault(bench) -> None:

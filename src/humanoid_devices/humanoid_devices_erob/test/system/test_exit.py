@@ -1,4 +1,4 @@
-"""The way out lets no arm snap and leaves no gate armed, and says where it could not."""
+"""The exit makes no joint jump and leaves no gate armed, or reports the drive."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_gate_of_a_drive_that_stays_enabled_is_closed_only_once_it_has_left_op(
 
 
 def test_batch_of_a_client_that_comes_during_the_exit_is_not_written(make_bench) -> None:
-    """Its thread was interrupted between asking whether there is an operation, and queueing."""
+    """The thread was interrupted between the check of the operation and the queueing."""
     bench = make_bench(2)
     bench.control.mailbox_delay(0.002)
     stiff(bench)
@@ -146,7 +146,7 @@ def test_gates_of_drives_that_have_left_op_are_closed_in_preop(make_any_bench) -
     in_preop = [t for t, _, kind, it in log if kind == "state" and it["state"] == PREOP]
     closed = [t for t, _, kind, it in log if kind == "write" and it["index"] == GATE]
     assert len(closed) == 4
-    assert min(closed) > max(in_preop)  # no mail before: DC was still active
+    assert min(closed) > max(in_preop)  # no mailbox message before: DC was still active
 
 
 def test_gate_of_the_one_faulted_drive_is_closed_as_well(make_bench) -> None:

@@ -21,7 +21,7 @@ PER_RADIAN = 524288 / (2 * np.pi)
 
 
 def tick_until_fault(bench, most: int) -> str:
-    """Message of the fault, which must come within so many ticks."""
+    """Return the message of the fault, which must come within `most` ticks."""
     for _ in range(most):
         bench.tick()
         report = bench.system.safety()
@@ -150,7 +150,7 @@ def test_joint_moved_while_its_stiff_drive_was_in_fault_returns_slowly_after_the
         sent.append(image.target[3] / PER_RADIAN)
     assert sent[0] == pytest.approx(0.8, abs=0.01)
     assert np.abs(np.diff(sent)).max() <= 0.25 * 4.0 * bench.period + 0.001  # [rad]
-    assert sent[-1] < 0.7  # it was enabled again, and goes to its command
+    assert sent[-1] < 0.7  # the drive is enabled again, and goes to its command
 
 
 def test_cable_that_is_cut_is_seen_within_two_ticks_and_the_lost_are_named(bench) -> None:
@@ -168,7 +168,7 @@ def test_cable_cut_at_the_master_is_seen_within_two_ticks(any_bench) -> None:
     assert "no frame comes back" in tick_until_fault(any_bench, 2)
     any_bench.tick(15)
     assert any_bench.system.safety().flags & SafetyFlag.RX_TIMEOUT
-    assert any_bench.system.sample_age > SILENCE  # what is measured is as old as that
+    assert any_bench.system.sample_age > SILENCE  # the measurement has this age
     any_bench.control.mend()
     any_bench.tick(5)
     assert any_bench.system.sample_age < SILENCE
@@ -220,7 +220,7 @@ def test_clock_switched_off_faults_the_drive_and_is_reported(bench) -> None:
 
 
 def test_loop_slower_than_sync0_faults_the_drives_and_is_reported(bench) -> None:
-    bench.period = 3 * 0.02  # what a control_frequency above the frame rate would be
+    bench.period = 3 * 0.02  # as a control_frequency above the frame rate
     message = tick_until_fault(bench, 20)
     bench.period = 0.02
     assert "statusword 4616" in message
@@ -301,7 +301,7 @@ def test_manager_that_ends_in_a_stiff_mode_leaves_soft_drives(bench) -> None:
     bench.system.mode_changed(Mode.DAMPING, 3)
     bench.command.stiffness[:] = 0.0
     bench.tick(14)
-    assert set(bench.of_drives("pos_reg")) == {515}  # 300 ms are not over
+    assert set(bench.of_drives("pos_reg")) == {515}  # the 300 ms have not passed
     bench.tick(6)
     assert bench.of_drives("pos_reg") == [0] * 4
     assert bench.of_drives("vel_reg") == [56] * 4
@@ -337,7 +337,7 @@ def test_gains_that_survived_a_cut_are_read_again_after_the_reset(bench) -> None
 
 
 def test_drives_that_receive_without_an_answer_are_disabled(bench) -> None:
-    """Their watchdogs are fed, and their gains can't be changed: only the controlword is left."""
+    """Their watchdogs get frames, their gains cannot change: only the controlword remains."""
     bench.control.late(1.0, 0.03)
     bench.tick(5)
     assert bench.of_drives("statusword") == [HEALTHY] * 4

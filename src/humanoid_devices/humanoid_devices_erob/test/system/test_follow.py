@@ -1,4 +1,4 @@
-"""No target is ever left behind to jump to."""
+"""Targets follow the joints: none is left behind to which a joint could jump."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_target_is_the_command_from_the_first_tick_if_it_starts_where_the_joint_
 
 
 def creep(rule: TargetRule, command: float, measured: float) -> float:
-    """A tick in which the target follows, but isn't free."""
+    """Run a tick in which the target follows with a limited speed."""
     follow = np.array([True])
     target = rule.update(np.array([command]), np.array([measured]), follow, BOUND, PERIOD)
     return float(target[0])

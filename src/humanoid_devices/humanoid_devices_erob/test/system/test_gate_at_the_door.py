@@ -1,4 +1,4 @@
-"""No SDO write leaves while joint states don't flow, whatever starts and is interrupted."""
+"""No SDO write leaves without fresh joint states, for any start and interruption."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MakeStory = Callable[[int], Story]
 
 @pytest.fixture
 def make_story(make_info: InfoFactory, tmp_path: Path) -> MakeStory:
-    """Makes stories on rings in memory, of a seed each."""
+    """Make trials on rings in memory, each from a seed."""
 
     @cache
     def infos(count: int, rate: float, bring_up: int) -> HardwareInfo:
@@ -46,7 +46,7 @@ def make_story(make_info: InfoFactory, tmp_path: Path) -> MakeStory:
 
 
 def never_noted(self: ErobSystem, published: float, measured: float) -> None:
-    """Joint states that are not published."""
+    """Do not note the publication of joint states."""
 
 
 def noted_without_their_age(self: ErobSystem, published: float, measured: float) -> None:
@@ -54,7 +54,7 @@ def noted_without_their_age(self: ErobSystem, published: float, measured: float)
         self._gate.seen(self._settings.joints, self._state.position.tolist(), published)
 
 
-# Ways to break the gate: what is replaced, and by what.
+# Defects of the gate: the replaced function, and its replacement.
 MUTANTS = {
     "always open": (JointStatesGate, "obstacle", lambda *_: ""),
     "open twice as long": (

@@ -1,4 +1,4 @@
-"""A ring that isn't the robot's is refused, and the slave that differs is named."""
+"""The ring of another robot is refused, with the name of the slave that differs."""
 
 from __future__ import annotations
 

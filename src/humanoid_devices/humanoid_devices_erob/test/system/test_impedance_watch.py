@@ -1,4 +1,4 @@
-"""Impedance counts as confirmed only where the manager's word and the drives' agree."""
+"""Impedance counts as confirmed only if the manager and the registers of the drives agree."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def answers(
 
 
 def take(watch: ImpedanceWatch, results: Iterable[SdoResult], *, write: bool = False) -> None:
-    """Readings, or writes each of which is read back if it was done, as the mailbox ends them."""
+    """Pass readings, or writes with their read-back, to the watch as the mailbox ends them."""
     for result in results:
         target, status = result.object, result.status
         outcome = SdoOutcome(status, target.data, result.abort_code)
@@ -110,7 +110,7 @@ def test_target_is_free_only_while_gate_and_feed_forward_are_known(make_info, cl
     watch.gates_closed()
     assert not watch.free.any()
     take(watch, [*answers(0, 0), *answers(1, 0)])
-    assert not watch.free.any()  # a 0 that doesn't act: the factory's value does
+    assert not watch.free.any()  # a 0 without effect: the factory value acts
     take(watch, [*answers(0, 1), *answers(1, 1)])
     assert watch.free.all()
     for key in (objects.GATE_SWITCH, objects.FEED_FORWARD):
@@ -184,11 +184,11 @@ def test_old_confirmation_is_told_to_nobody_while_another_thread_judges(watch) -
 
     def interrupted(statement: ImpedanceStatement | None) -> bool:
         watch._judge = judge
-        told.append(watch.confirmed)  # the loop asks
+        told.append(watch.confirmed)  # the loop reads
         return judge(statement)
 
     watch._judge = interrupted
-    assert not watch.confirmed  # the diagnostics ask
+    assert not watch.confirmed  # the diagnostics read
     assert told == [False]
 
 
@@ -197,7 +197,7 @@ def test_confirmation_judged_while_registers_change_is_judged_again(watch) -> No
     value = drive.value
 
     def interrupted(key: tuple[int, int], unknown: int) -> int:
-        assert watch.confirmed  # another thread asks
+        assert watch.confirmed  # another thread reads
         return value(key, unknown)
 
     drive.value = interrupted
@@ -206,7 +206,7 @@ def test_confirmation_judged_while_registers_change_is_judged_again(watch) -> No
 
 
 class Interrupted(dict[tuple[int, int], int]):
-    """Values of a drive, one of which is learned while a thread takes them one after the other."""
+    """Values of a drive, one of which changes while a thread reads them one after the other."""
 
     learn: Callable[[], None] = staticmethod(lambda: None)
 
@@ -226,12 +226,12 @@ def test_gains_that_another_thread_takes_meanwhile_do_not_replace_new_ones(watch
     drive = watch.drives[1]  # of slave 0
     drive._values = values = Interrupted(drive._values)
     values.learn = lambda: take(watch, answers(0, 1, (0, 56, 0)))
-    assert drive.gains.position_gain == STANDBY[0]  # the diagnostics ask
+    assert drive.gains.position_gain == STANDBY[0]  # the diagnostics read
     assert drive.gains == JointRegisters(0, 56, 0)
 
 
 def stated_unknown(clock: Clock, joint: int) -> ImpedanceStatement:
-    """All is as it was confirmed, but for one drive that the manager doesn't know any more."""
+    """Return a statement without the registers of one drive; the others are as confirmed."""
     registers = Registers(np.full(2, STANDBY[0]), np.full(2, STANDBY[1]), np.full(2, STANDBY[2]))
     for values in (registers.position_gain, registers.velocity_gain, registers.velocity_integral):
         values[1 - joint] = -1  # it names j1 first
@@ -297,7 +297,7 @@ def test_failed_reads_change_nothing(watch) -> None:
 
 
 def failed_write(key: tuple[int, int], status: SdoStatus) -> SdoResult:
-    """As a batch tells it: with the value that was to be written."""
+    """As from a batch: with the value to write."""
     return SdoResult(SdoObject(0, *key, bytes(4)), status, message="it failed")
 
 
@@ -333,7 +333,7 @@ def test_write_that_was_refused_leaves_its_register_known(watch) -> None:
 
 @pytest.mark.parametrize("key", [objects.GATE_SWITCH, objects.POSITION_GAIN, objects.VELOCITY_GAIN])
 def test_drive_that_may_not_have_been_softened_is_softened_again(watch, clock, key) -> None:
-    """Softened, or so it seemed: of one register it isn't known. Written from the soft side."""
+    """Softening with one unknown register: the writes begin from the soft side."""
     watch.mode_changed(Mode.DAMPING, 8)
     take(watch, [*answers(0, 1, (0, 56, 0)), *answers(1, 1, (0, 56, 0))])
     clock.now += 0.31
@@ -398,7 +398,7 @@ def test_manager_that_speaks_is_left_alone(watch, clock) -> None:
     "changes",
     [
         {"gate_open": False, "confirmed": False},
-        {"gate_open": False, "mode": 1, "number": 8},  # as it read them before the gate closed
+        {"gate_open": False, "mode": 1, "number": 8},  # the reading before the gate closed
     ],
     ids=["unconfirmed", "confirmed once"],
 )
@@ -414,18 +414,18 @@ def test_manager_that_speaks_behind_a_closed_gate_counts_as_silent(watch, clock,
 
 
 def test_manager_that_does_not_write_is_left_alone_for_a_second_only(watch, clock) -> None:
-    waiting = {"confirmed": False, "mode": 1, "number": 8}  # it sees no batch services, say
+    waiting = {"confirmed": False, "mode": 1, "number": 8}  # for example without batch services
     watch.mode_changed(Mode.DAMPING, 8)
     softened = []
     for _ in range(11):
         clock.now += 0.125
         watch.stated(replace(statement(clock), **waiting))
         softened.append(watch.softening(anybody) is not None)
-    assert softened == [*[False] * 10, True]  # its word of 1 s is the last that counts
+    assert softened == [*[False] * 10, True]  # its state of 1 s is the last valid one
 
 
 def test_gains_written_by_hand_are_left_to_a_manager_that_confirms_others(watch, clock) -> None:
-    """It reads them again every second, and takes them back."""
+    """The manager reads them every second, and discards them after that."""
     watch.mode_changed(Mode.DAMPING, 8)
     for _ in range(50):
         clock.now += 0.1

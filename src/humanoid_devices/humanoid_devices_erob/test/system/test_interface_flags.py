@@ -1,4 +1,4 @@
-"""The network interface is given back as it was found."""
+"""The flags of the network interface are restored."""
 
 from __future__ import annotations
 

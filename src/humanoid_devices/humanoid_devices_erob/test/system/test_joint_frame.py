@@ -1,4 +1,4 @@
-"""Counts in ring order become the joint frame and back: sign, offset and order, once each."""
+"""Conversion of counts in ring order to the joint frame and back: sign, offset and order."""
 
 from __future__ import annotations
 

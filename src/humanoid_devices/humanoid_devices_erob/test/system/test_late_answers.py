@@ -1,4 +1,4 @@
-"""Drives in operation that answer their mailbox later than it is waited for."""
+"""Drives in operation whose mailbox answers after the timeout."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A limp joint is made stiff only where its target is: it would be pulled there."""
+"""A limp joint is made stiff only at its target: otherwise the drive would pull it there."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ STIFFENING = {
 
 
 def limp_and_moved(make_bench: Any, kind: str) -> Any:
-    """An arm, pushed half a radian from where it hangs, and held there."""
+    """An arm, held half a radian off its hanging position."""
     bench = make_bench(1, joints="arms", assume={"feed_forward": kind})
     bench.activate()
     bench.tick()
@@ -62,11 +62,11 @@ def test_stiffness_is_refused_until_the_target_has_arrived(
     assert {result.status for result in results} == {SdoStatus.REFUSED}
     assert "j0 may be limp, and its target is" in results[0].message
     assert "0x2382:03" in results[0].message
-    # Of a batch that ends in stiffness nothing is written.
+    # A batch that ends in stiffness makes no write.
     assert gains == (
         bench.of_drives("pos_reg"), bench.of_drives("vel_reg"), bench.of_drives("gate")
     )  # fmt: skip
-    bench.control.external_torque(0, 0.0)  # it sinks back, and the target creeps there
+    bench.control.external_torque(0, 0.0)  # the arm sinks back, and the target creeps there
     for _ in range(40):
         bench.tick(25)
         results = bench.write(*objects)
@@ -92,7 +92,7 @@ def test_stiffness_is_given_to_a_joint_whose_target_follows_freely(
 
 
 def test_stiff_drive_whose_target_creeps_may_change_its_gains(make_bench: Any) -> None:
-    """It is held already: there is nothing to be pulled."""
+    """The joint is stiff already, so it cannot be pulled."""
     bench = make_bench(1, joints="arms", assume={"feed_forward": "kept"})
     bench.activate()
     bench.tick()
@@ -102,10 +102,10 @@ def test_stiff_drive_whose_target_creeps_may_change_its_gains(make_bench: Any) -
     assert bench.of_drives("joint_position")[0] > 0.1
     bench.control.mailbox_delay(0.002)
     gains = [to_drive(POSITION_GAIN, 515), to_drive(VELOCITY_GAIN, 19)]
-    # With what a batch has written itself, its registers are unknown until they are read back.
+    # After writes of the batch itself the registers are unknown until the read-back.
     armed = bench.write(*gains, to_drive(GATE_SWITCH, 1), *gains)
     assert {result.status for result in armed} == {SdoStatus.DONE}
-    # The same in full knowledge of its registers.
+    # The same with known registers.
     changed = bench.write(to_drive(VELOCITY_GAIN, 18), to_drive(POSITION_GAIN, 400))
     assert {result.status for result in changed} == {SdoStatus.DONE}
     assert bench.system._ring.targets.left_behind(0) > 0.0

@@ -1,4 +1,4 @@
-"""Where on the ring frames are damaged: counted by the ports, read beside the process data."""
+"""The place on the ring where frames are damaged: counters of ports, read beside process data."""
 
 from __future__ import annotations
 
@@ -39,6 +39,6 @@ def test_damaged_frames_are_counted_and_no_count_is_lost(make_bench) -> None:
     found = [bench.system._operation.links.of(slave) for slave in range(SLAVES)]
     damaged = [(errors[0].damaged, errors[1].damaged) for errors in found]
     assert all(first > 0 for first, _ in damaged)
-    assert damaged[SLAVES - 1][1] == 0  # nothing is behind the last
-    # Whatever one port of slave 0 has found, the ports of slaves 1 and 2 have forwarded.
+    assert damaged[SLAVES - 1][1] == 0  # no slave is behind the last one
+    # The ports of slaves 1 and 2 have forwarded the errors that a port of slave 0 has found.
     assert found[2][0].forwarded >= found[1][0].damaged

@@ -65,7 +65,8 @@ def test_torque_is_measured_with_its_sign(make_bench) -> None:
     for slave in (0, 1):
         bench.control.external_torque(slave, -3.0)
     bench.tick(50)
-    # The drives hold against the load while their targets follow: torque and load add up to little.
+    # The drives hold against the load while their targets follow: the sum of torque and load is
+    # small.
     raw = np.array(bench.of_drives("torque")) * 30.0 / 1000
     np.testing.assert_allclose(bench.state.effort, raw * [-1, 1], atol=0.2)
     assert abs(raw).min() > 0.5
@@ -151,7 +152,7 @@ def test_joint_sagged_while_unconfirmed_returns_within_its_speed_limit(make_benc
     bench.command.stiffness[:] = 20.0
     bench.command.position[:] = 0.0
     bench.tick(10)
-    bench.system.mode_changed(Mode.STANDBY, 2)  # unconfirmed from here on
+    bench.system.mode_changed(Mode.STANDBY, 2)  # not confirmed after this
     bench.tick(2)
     for slave in (0, 1):
         bench.control.set_joint(slave, -0.6)
@@ -241,7 +242,7 @@ def test_gains_of_a_drive_are_read_after_a_write_whose_end_is_not_known(make_ben
 
 
 def test_gains_that_a_slow_batch_has_read_do_not_replace_those_read_back_since(make_bench) -> None:
-    """It ends with its slowest slave, long after it has read the others."""
+    """A batch ends with its slowest slave, long after the reading of the others."""
     bench = make_bench(3)
     bench.control.mailbox_delay(0.002)
     bench.activate()
@@ -253,7 +254,7 @@ def test_gains_that_a_slow_batch_has_read_do_not_replace_those_read_back_since(m
     bench.enter(Mode.STANDBY, 2, 20.0, 2.0)
     assert not slow.done()
     read = {r.object.key: r.object.data for r in bench.finish(slow) if r.object.slave == 0}
-    assert read[POSITION_GAIN] == bytes(4)  # as it was in DAMPING
+    assert read[POSITION_GAIN] == bytes(4)  # the value of DAMPING
     bench.tick(2)
     assert bench.system.impedance_confirmed()
     np.testing.assert_allclose(bench.system.realized_stiffness(), 20.0, rtol=0.02)

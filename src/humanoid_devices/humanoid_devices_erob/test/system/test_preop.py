@@ -1,4 +1,4 @@
-"""A drive that doesn't reach PREOP is named, with what helps."""
+"""The error names a drive that does not reach PREOP, with a remedy."""
 
 from __future__ import annotations
 

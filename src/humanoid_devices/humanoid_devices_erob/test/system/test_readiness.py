@@ -1,4 +1,4 @@
-"""No drive is enabled in another mode, without SYNC0 or with another time, nor enabled again."""
+"""No drive is enabled, or enabled again, in another mode, without SYNC0 or with another time."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def test_drive_that_can_not_say_whether_it_is_synchronized_is_reported(
 
 
 class Answers:
-    """A ring of one drive that answers what a test wants, and its clock."""
+    """A ring of one drive with scripted answers, and its clock."""
 
     def __init__(self, mode: SdoResult, sync: SdoResult) -> None:
         self.mode, self.sync = mode, sync
@@ -166,7 +166,7 @@ SYNC0 = SdoResult(SdoObject(0, 0x1C32, 1, b"\x02\x00"), SdoStatus.DONE)
 def test_drive_that_can_not_be_read_is_not_ready_and_is_read_again(
     index: int, status: SdoStatus
 ) -> None:
-    """A read that failed may bring bytes of an older one along."""
+    """A failed reading may contain bytes of an older one."""
     well = {0x6061: CSP, 0x1C32: SYNC0}
     failed = replace(well[index], status=status, message="no luck", abort_code=0x0800_0000)
     answers = Answers(*(well | {index: failed}).values())
@@ -218,7 +218,7 @@ def test_drive_that_keeps_another_interpolation_period_is_refused_by_name(
     bench = make_bench(1, assume={"interpolation": offer})
     with pytest.raises(BringUpError, match=r"j0: 0x60C2:01: "):
         bench.activate()
-    bench.new_system(update_rate=1000.0)  # 1 ms is what it keeps
+    bench.new_system(update_rate=1000.0)  # the drive keeps 1 ms
     bench.activate()
     bench.tick(3)
     assert bench.of_drives("statusword") == [HEALTHY]

@@ -1,4 +1,4 @@
-"""A ring that stands still for a while: its late answers are dropped."""
+"""A ring that stops for a while: its late answers are dropped."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _addresses(master: EthercatMaster, count: int) -> list[int | None]:
     return [None if data is None else int.from_bytes(data, "little") for data in answers]
 
 
-# SOEM's frames have 16 indices: answers that are late by a multiple of it look like the right ones.
+# SOEM's frames have 16 indices: answers late by a multiple of 16 look correct.
 @pytest.mark.parametrize("unanswered", [1, 16, 40, 48])
 def test_late_answers_are_not_taken_for_those_of_other_slaves(found: Any, unanswered: int) -> None:
     master, virtual = found
@@ -48,7 +48,7 @@ def test_late_answers_are_not_taken_for_those_of_other_slaves(found: Any, unansw
         assert _addresses(master, unanswered) == [None] * unanswered
     finally:
         virtual.process.send_signal(signal.SIGCONT)
-    virtual.control.time()  # it answers again; what it was asked meanwhile it has answered before
+    virtual.control.time()  # the ring answers again; it has answered the earlier requests before
 
     answered = [
         (i % SLAVES, address)

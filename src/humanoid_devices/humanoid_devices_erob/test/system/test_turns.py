@@ -1,4 +1,4 @@
-"""A joint whose encoder lost whole turns is found or refused, and never driven round."""
+"""A joint whose encoder lost whole turns is corrected or refused, and never driven by a turn."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_angle_within_the_range_is_found_again_whatever_turns_are_lost(
         (1.6, -1.0, 1.0, None),  # too far outside
         (math.pi, -1.0, 1.0, None),
         (3.05, -3.0, 3.0, 0),
-        (3.1, -3.0, 3.0, None),  # nearly as near to the other end
+        (3.1, -3.0, 3.0, None),  # nearly as close to the other end
         (0.5, -4.0, 4.0, 0),
         (3.5, -4.0, 4.0, None),  # two turns fit
     ],
@@ -97,7 +97,7 @@ def test_joint_in_no_clear_place_is_refused_before_it_is_enabled(make_bench) -> 
 
 
 def test_turn_lost_in_operation_is_one_jump_and_found_again_by_one_reset(make_bench) -> None:
-    """The manager's own trip watches, as the loop has it."""
+    """The measurement check of the manager is active, as in the loop."""
     bench = make_bench(2)
     bench.new_system(calibration=[(1, 0.01), (1, 0.01)])
     bench.activate()

@@ -1,4 +1,4 @@
-"""The drives' own reaction when the exchange of process data ends."""
+"""The reaction of the drives to the end of the process data."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from humanoid_devices_erob.settings import parse_settings
 SAFEOP = 4
 WATCHDOG = 0x1B
 TICK = 0.001  # [s] of the drives' firmware
-FRAME = 0.001  # [s] at most, from an exchange that is sent to the last drive it passes
+FRAME = 0.001  # [s] limit of the time of a frame from the master to the last drive
 
 
 @pytest.mark.parametrize(("given", "expected"), [(None, 0.1), ("0.0615", 0.0615), ("0.25", 0.25)])
@@ -87,7 +87,7 @@ def test_usual_watchdog_suits_the_loop(make_info, rate: float, expected: float) 
 
 
 class Registers:
-    """A port to slaves that keep what is written, those in `stubborn` excepted."""
+    """A port to slaves that keep written values, except those in `stubborn`."""
 
     def __init__(self, stubborn: tuple[int, ...] = (), lost: int = 0) -> None:
         self.stubborn, self.lost = stubborn, lost

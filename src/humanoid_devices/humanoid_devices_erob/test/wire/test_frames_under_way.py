@@ -1,4 +1,4 @@
-"""Mail under way while process data is exchanged: neither takes the answer of the other."""
+"""Mailbox frames during the exchange of process data: neither takes the answer of the other."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ OUTPUTS = bytes(RX_BYTES)
 
 
 class Line(RawSocket, LinuxMachine):
-    """A socket on which each answer takes its time, and the clock that waiting moves."""
+    """A socket with a delay for each answer, and a clock that waiting advances."""
 
     def __init__(self) -> None:
         self.now = 100.0
@@ -51,7 +51,7 @@ class Line(RawSocket, LinuxMachine):
 
 
 def answered(frame: bytes) -> bytes:
-    """Return what one slave makes of `frame`: it fills what is read with ones."""
+    """Return `frame` as answered by one slave: read data is filled with ones."""
     datagrams = decode_frame(frame)
     for datagram in datagrams:
         ones = b"\1" * len(datagram.data)
@@ -130,7 +130,7 @@ def test_a_late_answer_to_process_data_is_not_taken_for_the_next_one(
 ) -> None:
     line.delays.extend([0.0025, None])
     assert not exchanged(port)
-    assert not exchanged(port)  # the late one arrives meanwhile
+    assert not exchanged(port)  # the late answer arrives
 
 
 def test_each_request_has_another_index(line: Line, port: RawDatagrams) -> None:

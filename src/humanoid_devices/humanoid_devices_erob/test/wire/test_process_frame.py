@@ -1,4 +1,4 @@
-"""The frame of process data: what it asks of the ring, and which answers it accepts."""
+"""The frame of process data: its requests to the ring, and the accepted answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Waiting for a frame takes no longer than it may."""
+"""Waiting for a frame ends at its limit."""
 
 from __future__ import annotations
 
