@@ -56,7 +56,7 @@ def test_updates_leave_in_their_order_and_the_oldest_are_dropped() -> None:
 
 
 def test_the_first_update_and_the_latest_gains_are_never_dropped() -> None:
-    """A connection that takes long to begin."""
+    """A connection with a slow begin."""
     outgoing, gains = Outgoing(), pb.Gains(k_q_p=[1.0])
     for number in range(WAITING * 2):
         with_gains = number in (0, 5, 9)

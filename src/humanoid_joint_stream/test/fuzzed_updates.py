@@ -1,4 +1,4 @@
-"""Updates that are valid, nearly valid, or bytes."""
+"""Valid updates, nearly valid updates, and random bytes."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def valid(now: int, joints: int, lease: str, chance: Random) -> Any:
 
 
 def fuzzed(now: int, joints: int, lease: str, chance: Random) -> bytes:
-    """An update as bytes, with up to three things wrong with it."""
+    """Return an update as bytes, with up to three errors."""
     update = valid(now, joints, lease, chance)
     for _ in range(chance.randrange(4)):
         chance.choice(_MUTATIONS)(update, now, chance)

@@ -1,4 +1,4 @@
-"""Controller and server logic of the joint stream on one clock of the test's."""
+"""Controller and server logic of the joint stream on one clock of the test."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def robot_facts(capabilities: Any = None) -> RobotFacts:
 
 
 class Bench:
-    """A robot in REMOTE whose joints are where the test puts them."""
+    """A robot in REMOTE with joints at positions of the test."""
 
     def __init__(self, capabilities: Any = None, **parameters: Any) -> None:
         self.now = 1000 * SECOND
@@ -81,7 +81,7 @@ class Bench:
         self.tick()
 
     def leave(self, situation: Situation) -> None:
-        """Another controller is in charge."""
+        """Bring another controller into force."""
         self.controller.on_deactivate()
         self.situation = situation
 
@@ -103,14 +103,14 @@ class Bench:
         self.session.receive(self.stream, message, self.now)
 
     def overtake(self, message: Any) -> None:
-        """Leave the command of `message` for the next tick, whatever the server knows by now."""
+        """Write the command of `message` for the next tick, without the server."""
         found = UpdateCheck(self.file.facts).check(message, self.now)
         activation = self.session.latest_activation
         sent = SentCommand(activation, found.key, found.velocity_limit, found.command)
         self.file.commands.write(sent.to_bytes())
 
     def tick(self, period: int = PERIOD) -> JointCommand:
-        """The server looks, the robot ticks."""
+        """Run a step of the server and a tick of the robot."""
         self.now += period
         if self.server_lives:
             self.session.has_lease(self.lease, self.now)
@@ -145,7 +145,7 @@ class Bench:
         assert text in self.end.message
 
     def is_damped(self) -> bool:
-        """Whether the command is the fallback: no stiffness, no load, the damping of the mode."""
+        """Return True for the fallback: no stiffness, no load, the damping of the mode."""
         rows = self.command.array
         return bool(
             rows[1:4].tolist() == [[0.0] * COUNT] * 3

@@ -1,4 +1,4 @@
-"""The server's way to the control process, also while no descriptor is free."""
+"""The server attaches to the control process, also while no descriptor is free."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def no_descriptor(*_: Any) -> Any:
 
 @pytest.fixture
 def attachment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Attachment]:
-    """Of a control process that runs: this one."""
+    """The shared memory of a running control process, which is this process."""
     bench = Bench()
     path = tmp_path / "a.stream"
     stream_file.create(path, bench.file.facts)
@@ -63,7 +63,7 @@ def test_a_process_that_has_ended_is_left(
 def test_a_robot_is_found_once_there_are_descriptors_again(
     attachment: Attachment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """No look that fails keeps the lock of the file."""
+    """A failed check releases the lock of the file."""
     for kind, name in ((RecordStore, "files"), (StreamFile, "writer_lives")):
         with monkeypatch.context() as without:
             without.setattr(kind, name, no_descriptor)

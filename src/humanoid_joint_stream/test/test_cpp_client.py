@@ -1,4 +1,4 @@
-"""A program in C++, made from the .proto as the page of the joint stream says."""
+"""A program in C++, made from the .proto by the steps of the page of the joint stream."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PROTOC = "/usr/bin/protoc"  # of the same release as the libraries of the system
 
 
 def tools() -> bool:
-    """Whether all that is needed is here."""
+    """Return True if compiler and libraries are installed."""
     there = all(map(shutil.which, (PROTOC, "grpc_cpp_plugin", "g++", "pkg-config")))
     words = ["pkg-config", "--exists", "grpc++", "protobuf"]
     return there and subprocess.run(words, check=False).returncode == 0

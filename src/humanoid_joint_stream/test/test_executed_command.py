@@ -37,7 +37,7 @@ def command(reference: int, extrapolation: int, end: int) -> ExecutedCommand:
         (-1000, 100, 500, {0: Q + 0.1, 300: Q + 0.1}),
         # Case 17: no extrapolation.
         (0, 0, 500, {0: Q, 400: Q}),
-        # A reference after the end: no extrapolation at all.
+        # A reference after the end: no extrapolation.
         (300, 100, 200, {0: Q, 200: Q, 400: Q}),
     ],
 )

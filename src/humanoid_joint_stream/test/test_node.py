@@ -1,4 +1,4 @@
-"""The server's node: the statements of the mode manager, and the thread that looks at the robot."""
+"""The server's node: statements of the mode manager, and the thread that reads the robot."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The server over gRPC, with a robot of the test's: which clients it takes, its answers."""
+"""The server over gRPC with a simulated robot: accepted clients, and answers."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ TOKEN = "a token of the test's"
 
 
 class Link(RobotLink):
-    """A mode manager that does what is requested, or refuses."""
+    """A mode manager that carries each request out, or refuses it."""
 
     def __init__(self, bench: Bench) -> None:
         self.bench = bench
         self.refusal = ""
-        self.waits = False  # a switch to REMOTE is on its way until the test enters it
+        self.waits = False  # a switch to REMOTE is pending until the test enters it
         self.requests: list[Mode] = []
 
     @property
@@ -91,11 +91,11 @@ class Served:
         return found
 
     async def tick(self, number: int) -> None:
-        """A tick whose state every reader could have taken."""
+        """Run a tick and wait until every reader could have taken its state."""
         await self.have(number)
 
     async def have(self, *numbers: int) -> None:
-        """The states of several ticks are found at once."""
+        """Run several ticks; the server finds their states at once."""
         self.ticks.extend(Numbered(it, b"%d" % it) for it in numbers)
         number = numbers[-1]
         while self.hub.latest.number < number:
@@ -244,7 +244,7 @@ def without_lease(served: Served, activation: grpc.Future) -> None:
 
 
 def activating(served: Served, client: JointClient) -> tuple[grpc.Future, str]:
-    """An activation whose switch to REMOTE is on its way, and its lease."""
+    """Begin an activation whose switch to REMOTE is pending; return it with its lease."""
     served.bench.leave(Situation(Mode.STANDBY))
     served.link.waits = True
     lease = served.bench.session.acquire_lease("bench", served.bench.now)
@@ -257,7 +257,7 @@ def activating(served: Served, client: JointClient) -> tuple[grpc.Future, str]:
 def test_an_activation_that_nobody_uses_ends_in_damping(
     served: Served, client: JointClient, event: Callable[[Served, grpc.Future], None]
 ) -> None:
-    """The switch to REMOTE may be on its way: it is taken back."""
+    """A pending switch to REMOTE is cancelled."""
     activation, _ = activating(served, client)
     event(served, activation)
     until(lambda: served.link.requests == [Mode.REMOTE, Mode.DAMPING])
@@ -309,7 +309,7 @@ def test_without_a_control_process_everything_is_unavailable(
 
 
 def test_the_end_of_the_block_hides_no_error(served: Served, client: JointClient) -> None:
-    """The robot has gone meanwhile."""
+    """The robot has ended meanwhile."""
     with pytest.raises(KeyboardInterrupt), client.control() as control:
         control.send([0.0] * COUNT)
         served.robot = None
@@ -341,7 +341,7 @@ def test_a_control_that_fails_to_begin_returns_its_lease(
 
 
 def test_a_slow_reader_gets_the_newest_state_and_the_fast_one_all(served: Served) -> None:
-    """Case 30, in the server: nothing is kept for a slow reader."""
+    """Case 30, in the server: no states are stored for a slow reader."""
 
     async def read() -> None:
         seen: list[bytes | None] = []
@@ -460,7 +460,7 @@ def test_other_machines_need_tls_and_a_token(served: Served, missing: str) -> No
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """Certificate, key and token, as the page of the joint stream makes them."""
+    """Certificate, key and token, made by the steps of the page of the joint stream."""
     folder = tmp_path_factory.mktemp("tls")
     words = [
         "req",

@@ -1,4 +1,4 @@
-"""Lease, activation, streams and faults, on the test's clock."""
+"""Lease, activation, streams and faults, on the clock of the test."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_the_robot_stops_as_soon_as_its_stream_is_closed_or_lost() -> None:
 
 
 def test_the_robot_stops_with_the_last_update_and_the_reason_may_follow() -> None:
-    """Case 27: the updates of a killed client end before its connection is known to be lost."""
+    """Case 27: the updates of a killed client end before the server detects the lost connection."""
     bench = Bench().following()
     bench.send(update(bench.now, end_time=bench.now + SECOND))
     bench.tick()
@@ -73,7 +73,7 @@ def test_the_robot_stops_with_the_last_update_and_the_reason_may_follow() -> Non
 
 
 def test_an_activation_after_the_last_update_of_a_stream_outlives_it() -> None:
-    """A client that closes its stream, and activates again before the server has parted with it."""
+    """A client that closes its stream, and activates again before the server has ended that."""
     bench = Bench().following()
     bench.send(update(bench.now))
     bench.tick()
@@ -120,7 +120,7 @@ def test_a_second_client_gets_no_lease_until_the_first_is_silent() -> None:
 
 
 def test_a_lease_that_is_not_kept_stops_the_robot() -> None:
-    """A frozen client: nothing comes, and nothing says that it is gone."""
+    """A frozen client: its updates end without a signal of that."""
     bench = Bench(resume_after_expiry=True).following()
     bench.send(update(bench.now))
     bench.lease = ""
@@ -133,7 +133,7 @@ def test_a_lease_that_is_not_kept_stops_the_robot() -> None:
 
 
 def test_a_new_lease_ends_the_stream_of_one_that_ran_out() -> None:
-    """Before the server looks: else the old stream would command in the new activation."""
+    """This precedes the server's step: else the old stream would command in the new activation."""
     bench = Bench().following()
     bench.send(update(bench.now))
     bench.tick()
@@ -182,7 +182,7 @@ def test_a_fall_ends_the_stream_and_is_a_fault() -> None:
 def test_the_end_has_the_reason_of_the_switch_also_if_its_statement_comes_later(
     held_up: int,
 ) -> None:
-    """Also if the loop was held up before the switch."""
+    """The same if the loop was held up before the switch."""
     bench = Bench().following()
     bench.send(update(bench.now))
     bench.tick()
@@ -215,7 +215,7 @@ def test_a_cleared_fault_does_not_end_the_activation_that_follows_at_once() -> N
 
 
 def test_what_has_ended_is_noticed_with_the_next_update() -> None:
-    """Also if nothing else looks at the robot."""
+    """The same if no other call reads the robot."""
     bench = Bench().following()
     bench.send(update(bench.now))
     bench.server_lives = False
@@ -227,7 +227,7 @@ def test_what_has_ended_is_noticed_with_the_next_update() -> None:
 
 
 def test_a_switch_without_a_statement_ends_the_stream_soon() -> None:
-    """In each activation."""
+    """This holds in each activation."""
     bench = Bench()
     for _ in range(2):
         bench.enter()

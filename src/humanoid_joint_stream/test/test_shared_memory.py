@@ -37,7 +37,7 @@ def test_the_newest_value_is_read_with_its_number(values: list[bytes]) -> None:
 
 @given(st.integers(0, Slot.bytes_for(SIZE) - 1), st.integers(1, 255))
 def test_a_value_that_is_not_whole_is_never_read(at: int, change: int) -> None:
-    """Any byte that differs from what was written."""
+    """Any byte may differ from the written one."""
     it, memory = slot()
     written = {1: b"a" * SIZE, 2: b"b" * SIZE}
     for value in written.values():
@@ -53,7 +53,7 @@ def test_a_writer_that_was_killed_leaves_the_value_before() -> None:
     before = bytes(memory)
     it.write(b"b" * SIZE)
     newest = bytes(memory)
-    for at in range(8, len(memory)):  # all but the number, which is written last
+    for at in range(8, len(memory)):  # all but the number, which is written at last
         torn = newest[:at] + before[at:]
         memory[:] = before[:8] + torn[8:]
         assert it.read() == (1, b"a" * SIZE)

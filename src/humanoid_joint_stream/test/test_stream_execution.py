@@ -1,4 +1,4 @@
-"""Execution of a stream, tick by tick, on the test's clock."""
+"""Execution of a stream, tick by tick, on the clock of the test."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_after_expiry_commands_of_the_same_activation_are_not_followed() -> None
     bench = Bench().following()
     bench.send(update(bench.now, end_time=bench.now + 20 * MS))
     bench.ticks(20 * MS)
-    bench.overtake(update(bench.now))  # the server has not noticed yet
+    bench.overtake(update(bench.now))  # the server has not detected it yet
     bench.tick()
     assert bench.is_damped()
 
@@ -238,7 +238,7 @@ def test_a_joint_above_the_velocity_limit_is_a_fault_in_the_same_tick() -> None:
     bench.ends_with(Status.FAULT, "elbow moved at 1.00 rad/s, limit 0.5 rad/s")
     (fault,) = bench.session.standing_faults()
     bench.state.velocity[1] = 0.0
-    bench.session.begin_activation(bench.now)  # not even this sets it in motion
+    bench.session.begin_activation(bench.now)  # even this causes no motion
     bench.open()
     bench.send(update(bench.now))
     bench.tick()
@@ -399,7 +399,7 @@ def test_a_silent_server_ends_the_execution_before_the_end_time() -> None:
 def test_a_server_that_takes_updates_lives() -> None:
     bench = Bench().following()
     bench.send(update(bench.now))
-    bench.server_lives = False  # it has no time to look at the robot
+    bench.server_lives = False  # it has no time for its step
     for _ in range(2 * SERVER_SILENCE // PERIOD):
         bench.send(later(bench.now))
         bench.tick()
@@ -431,7 +431,7 @@ def test_a_stream_that_still_comes_does_not_survive_a_change_of_the_mode() -> No
     bench = Bench().following()
     bench.send(update(bench.now))
     bench.tick()
-    bench.leave(bench.situation)  # and back, before the server notices
+    bench.leave(bench.situation)  # and back, before the server detects it
     bench.server_lives = False
     bench.controller.on_activate(bench.state, bench.command, bench.now / SECOND)
     bench.overtake(update(bench.now))
@@ -452,7 +452,7 @@ def test_an_activation_that_ends_before_its_first_command_leaves_no_stiff_robot(
 
 
 def test_a_server_that_is_killed_before_the_first_command_leaves_no_stiff_robot() -> None:
-    """Its lease cannot run out any more."""
+    """The lease has no end any more."""
     bench = Bench().following()
     bench.tick()
     bench.server_lives = False

@@ -1,4 +1,4 @@
-"""Valid updates, and refusals that name field and index."""
+"""Valid updates, and refusals with field and index."""
 
 from __future__ import annotations
 
@@ -179,7 +179,7 @@ def test_whatever_is_accepted_is_a_valid_command_at_any_time(
     reference: int | None,
     extrapolation: int,
 ) -> None:
-    """Case 41, on the core: nothing that is accepted leads to an invalid command."""
+    """Case 41, on the core: no accepted update leads to an invalid command."""
     bench = Bench().following()
     fields = {"position": position, "velocity": velocity, "load": load}
     message = pb.Update(

@@ -1,4 +1,4 @@
-"""Polynomials between two states: closed forms, and their extremes everywhere."""
+"""Polynomials between two states: closed forms, and extremes."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_the_extremes_are_those_of_a_dense_sampling(random_states: Any, make: An
     for i in range(COUNT):
         dense = np.array([values(found[i], t) for t in np.linspace(0, duration[i], 300)])[:, :, 0]
         span = np.ptp(dense, axis=0) + np.abs(dense).max(axis=0) * 1e-9
-        # Never less than what was sampled, and not much more: the samples are dense.
+        # Never less than the samples, and not much more: the samples are dense.
         assert (lowest[:, i, 0] <= dense.min(axis=0) + 1e-9 * span).all()
         assert (highest[:, i, 0] >= dense.max(axis=0) - 1e-9 * span).all()
         assert (lowest[:, i, 0] >= dense.min(axis=0) - 1e-3 * span).all()

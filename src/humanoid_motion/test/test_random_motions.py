@@ -30,7 +30,7 @@ def _refuse_steps(start: FloatArray, states: FloatArray) -> None:
 
 
 def _random_state(rng: np.random.Generator) -> FloatArray:
-    """Anywhere within 1 rad, with a speed from which there is room to stop."""
+    """Return a state within 1 rad, with a speed from which the joints can stop in their range."""
     return np.stack(
         [
             rng.uniform(-1.0, 1.0, WIDE),
@@ -45,7 +45,7 @@ def _goes_on(way: Trajectory, begin: float, count: int) -> FloatArray:
 
 
 def _run(seed: int, count: int, joints: Any, limits: Any) -> int:
-    """Follow `count` random ways, each left at a random time for the next; return the stops."""
+    """Follow `count` random ways, each until a random time; return the number of stops."""
     rng, within, names = np.random.default_rng(seed), limits(WIDE), joints(WIDE)
     state, stops = np.zeros((3, WIDE)), 0
     for _ in range(count):
@@ -62,7 +62,7 @@ def _run(seed: int, count: int, joints: Any, limits: Any) -> int:
         _refuse_steps(state, states)
         state = states[-1].copy()
         if np.abs(state[0]).max() > 1.9 or np.abs(state[1]).max() > 1.0:
-            state = np.zeros((3, WIDE))  # the next goal might leave the range before it turns
+            state = np.zeros((3, WIDE))  # the next goal could leave the range before it turns
     return stops
 
 

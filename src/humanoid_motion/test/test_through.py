@@ -1,4 +1,4 @@
-"""A trajectory through points: it continues the present state, and stays within the limits."""
+"""A trajectory through points continues the present state and stays within the limits."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ def test_a_way_through_points_turns_only_at_points(through: Any, sample: Any) ->
         assert trajectory.at(point.time)[0] == pytest.approx(point.positions)
     velocity = sample(trajectory, np.linspace(0, 4, 200))[:, 1, 0]
     assert velocity.min() > -1e-9
-    assert trajectory.at(2.0)[1, 0] > 0.05  # it passes
-    assert trajectory.at(1.0)[1, 1] == pytest.approx(0.0)  # it turns
+    assert trajectory.at(2.0)[1, 0] > 0.05  # the joint passes this point
+    assert trajectory.at(1.0)[1, 1] == pytest.approx(0.0)  # the joint turns at this point
 
 
 def test_points_with_velocities_are_joined_by_cubics(through: Any) -> None:
@@ -111,7 +111,7 @@ def test_a_joint_outside_of_its_range_may_come_back_but_not_go_on(
 
 
 def test_a_first_point_at_time_0_is_joined_without_a_step(through: Any, sample: Any) -> None:
-    """A planner begins where it measured the arm; the commanded pose is a little above."""
+    """A planner begins at the measured pose of the arm; the commanded pose is a little above."""
     start = np.array([[0.05, 0.0], [0.0, 0.0], [0.0, 0.0]])
     planned = through(REST, [Point(3.0, [0.6, 0.0])])
     states = sample(planned, np.linspace(0.0, 3.0, 31))
@@ -121,7 +121,7 @@ def test_a_first_point_at_time_0_is_joined_without_a_step(through: Any, sample: 
     found = sample(trajectory, np.linspace(0.0, 3.0, 301))
     assert np.abs(found[:, 2]).max() <= 5.0 * (1 + 1e-6)
     assert np.abs(np.diff(found[:, 2], axis=0)).max() < 1.0
-    for time in (1.7, 2.5, 3.0):  # the difference has faded out
+    for time in (1.7, 2.5, 3.0):  # the difference has decreased to zero
         assert trajectory.at(time) == pytest.approx(planned.at(time), abs=1e-9)
 
 

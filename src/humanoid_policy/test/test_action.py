@@ -1,4 +1,4 @@
-"""Actions: what each kind commands, for one robot and for a batch."""
+"""Actions: the commands of each kind, for one robot and for a batch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The hand-over between the loop and the inference: one question, one answer, no waiting."""
+"""The hand-over between loop and inference: one request, one answer, no waiting."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random changes of a policy's file: it is refused with the right word, or loaded as written."""
+"""Random changes of a policy's file: it is refused with the right reason, or loaded as written."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LISTS: Final = (*PER_JOINT, "joint_names", "action_joint_names", "action_scale",
 NUMBERS: Final = (*PER_JOINT, "action_scale", "observation_scales")
 WRONG_NUMBERS: Final = ("nan", "inf", "-inf", "x", "", "1e999", "0x10", "1_0", "1.5.2", "--1", "١")
 Properties = dict[str, str]
-# What a mutation does to the properties, and the words that its refusal must have; none: it loads.
+# Changes of the properties by a mutation, and words of its refusal; none: it loads.
 Mutation = Callable[[Properties, random.Random], tuple[str, ...]]
 
 
@@ -198,7 +198,7 @@ def check(bare: bytes, properties: Properties, seed: int) -> str:
 
 
 def _loaded_rightly(metadata: PolicyMetadata, properties: Properties, seed: int) -> None:
-    """Compare with a reader of its own: every value is that of the file."""
+    """Compare with an independent reader: every value is that of the file."""
     for key, text in metadata.to_strings().items():
         given = re.split(r"\s*,\s*", properties[key].strip())
         found = text.split(",")
@@ -251,7 +251,7 @@ def _damaged(content: bytes, seed: int) -> bytes:
 
 
 def _survives(content: bytes, seed: int) -> bool:
-    """Whether a damaged model loads; nothing but a refusal may be raised."""
+    """Return True if a damaged model loads; only a refusal may be raised."""
     damaged = _damaged(content, seed)
     try:
         model = PolicyModel(damaged, "policy.onnx")

@@ -1,4 +1,4 @@
-"""No action leads a target out of the range of its joint, while the motion goes on."""
+"""No action leads a target out of the range of its joint during the motion."""
 
 from __future__ import annotations
 

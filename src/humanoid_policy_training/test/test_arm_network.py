@@ -1,4 +1,4 @@
-"""Both arms have one network: what one does, the other does in the mirror."""
+"""Both arms have one network: their actions are mirror images."""
 
 from __future__ import annotations
 

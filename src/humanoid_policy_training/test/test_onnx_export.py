@@ -1,4 +1,4 @@
-"""The written file is the network that was trained, and says what it expects."""
+"""The written file has the trained network and describes its input."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A training makes the policy better than the gains alone, and the same seed gives the same one."""
+"""A trained policy is better than the gains alone, and the same seed gives the same policy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bags with all topics of a robot, made without a robot."""
+"""Bags with all topics of a robot, without a robot."""
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -30,7 +30,7 @@ LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 NAMES = ["left_elbow_pitch", "right_elbow_pitch"]
 PAIR = [0.1, -0.2]
 
-# No sequence of numbers is left empty: `serialize_message` adds bytes then that aren't on the wire.
+# Sequences of numbers are not empty: `serialize_message` then adds bytes that are not on the wire.
 MESSAGES = {
     "/prime/joint_states": JointState(name=NAMES, position=PAIR, velocity=PAIR, effort=PAIR),
     "/prime/joint_commands": MITCommand(

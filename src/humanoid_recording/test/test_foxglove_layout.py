@@ -1,4 +1,4 @@
-"""The layout in docs/foxglove names panels, topics and fields that exist."""
+"""The layout in docs/foxglove names existing panels, topics and fields."""
 
 import json
 import re
@@ -11,7 +11,7 @@ import yaml
 from humanoid_recording.topics import OBSERVATIONS
 
 LAYOUT = Path(__file__).parents[3] / "docs/foxglove/prime.json"
-# What panels are called in layouts, and where each of them keeps its message paths.
+# Names of panels in layouts, and the place of their message paths.
 PANELS = {
     "3D": (),
     "DiagnosticSummary": ("topicToRender",),

@@ -1,4 +1,4 @@
-"""The messages of a bag that are replayed, and those that never are."""
+"""The messages of a bag that are replayed, and those that are never replayed."""
 
 from collections.abc import Callable
 from types import SimpleNamespace
@@ -16,7 +16,7 @@ from humanoid_recording.reader import Recorded
 
 
 class Node:
-    """Keeps what is published, by topic."""
+    """Records the published messages by topic."""
 
     def __init__(self, namespace: str = "/") -> None:
         self.published: dict[str, list[bytes]] = {}
@@ -41,7 +41,7 @@ def logged() -> list[str]:
 
 @pytest.fixture
 def play(node: Node, logged: list[str], bags: SimpleNamespace) -> Callable[..., NodePlayer]:
-    """Plays one message on a topic; returns the player. `change` alters its definition."""
+    """Play one message on a topic; return the player. `change` changes its definition."""
     player = NodePlayer(node, logged.append)
 
     def play(

@@ -1,4 +1,4 @@
-"""The publishers whose messages are recorded; without ROS's graph."""
+"""The publishers whose messages are recorded, without the graph of ROS."""
 
 from collections.abc import Callable, Sequence
 from types import SimpleNamespace

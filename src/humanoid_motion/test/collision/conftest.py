@@ -37,7 +37,7 @@ def fingers() -> str:
 
 @pytest.fixture(scope="session")
 def chain() -> str:
-    """Three joints whose axes and origins are turned against each other, and a long tip."""
+    """Three joints with rotated axes and origins, and a long tip."""
     ball = "<geometry><sphere radius='0.01'/></geometry>"
     parts, parent = [f"<link name='base'><collision>{ball}</collision></link>"], "base"
     axes = ("1 0 0", "0 1 0", "0 0 1")
@@ -62,7 +62,7 @@ def chain() -> str:
 
 @pytest.fixture(scope="session")
 def three_fingers() -> str:
-    """The two, and a third one on the other side of the right one."""
+    """The two fingers, and a third one on the other side of the right one."""
     names = (("left", 0.2), ("right", -0.2), ("third", -0.35))
     fingers = "".join(_finger(name, y) for name, y in names)
     return f'<robot name="fingers"><link name="base"/>{fingers}</robot>'

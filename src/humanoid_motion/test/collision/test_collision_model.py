@@ -64,7 +64,7 @@ def test_no_shape_is_farther_from_an_axis_than_its_reach(model) -> None:
 @given(st.lists(st.floats(-3.0, 3.0), min_size=6, max_size=6))
 @settings(deadline=None)
 def test_shapes_move_by_angle_times_reach_at_most(chain, angles: list[float]) -> None:
-    """Of a chain of three joints, turned and bent: the tip against the base."""
+    """The distance of tip and base of a chain of three joints with rotated axes."""
     model, tip = CollisionModel(chain, ("a", "b", "c"), {}), LinkPair("base", "c_link")
     here, there = np.array(angles).reshape(2, 3)
     motion = abs(model.between(tip, there) - model.between(tip, here))
@@ -93,7 +93,7 @@ def test_unknown_names_are_refused(fingers, joints, disabled, message) -> None:
 
 @pytest.mark.parametrize("samples", [2, 40])
 def test_conflict_is_found_exactly_where_links_come_too_near(model, samples: int) -> None:
-    """The least distance of each way is known; a little more is demanded, and a little less."""
+    """The smallest distance of each way is known; the demand is a little more, then less."""
     random, fractions = np.random.default_rng(samples), np.linspace(0.0, 1.0, 1000)[:, None]
     tried = 0
     while tried < 30:
@@ -102,7 +102,7 @@ def test_conflict_is_found_exactly_where_links_come_too_near(model, samples: int
         apart = tips_apart(poses)
         least = float(apart.min())
         if not 0.0 < least < min(DETECTED, *apart[[0, -1]]) - 0.01:
-            continue  # it is not between the ends
+            continue  # the conflict is not between the ends
         tried += 1
         way = ends[0] + np.linspace(0.0, 1.0, samples)[:, None] * (ends[1] - ends[0])
         assert first_conflict(model, way, least - 1e-5) is None
@@ -115,7 +115,7 @@ def test_conflict_is_found_exactly_where_links_come_too_near(model, samples: int
 
 
 def test_first_conflict_is_found_between_samples_that_are_free(model) -> None:
-    """One finger leans over to where the other one was."""
+    """One finger moves to the former place of the other one."""
     way = np.array([[0.9, -0.1], [0.1, -0.9]])
     assert tips_apart(way).min() > 0.05
     conflict = first_conflict(model, way, 0.03)
@@ -125,7 +125,7 @@ def test_first_conflict_is_found_between_samples_that_are_free(model) -> None:
 
 
 def test_links_that_begin_too_near_let_no_others_come_as_near(three_fingers) -> None:
-    """Right and third begin 10 mm apart; the left one may come to its own distance only."""
+    """Right and third begin 10 mm apart; the left one must keep the full distance."""
     model = CollisionModel(three_fingers, ("left", "right", "third"))
     begin = NARROW
     near, others = LinkPair.of("right_link", "third_link"), LinkPair.of("left_link", "right_link")
@@ -193,7 +193,7 @@ def test_wrong_text_is_refused_with_its_place(text, message) -> None:
 
 
 def test_pairs_are_disabled_for_their_causes(fingers) -> None:
-    lower, upper = np.array([-1.5, -0.1]), np.array([0.1, 1.5])  # they lean outwards
+    lower, upper = np.array([-1.5, -0.1]), np.array([0.1, 1.5])  # the fingers lean outwards
     found = disabled_pairs(CollisionModel(fingers, JOINTS, {}), lower, upper)
     assert found == {
         LinkPair("base", "left_link"): Cause.ADJACENT,

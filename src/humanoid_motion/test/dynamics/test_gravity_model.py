@@ -24,7 +24,7 @@ def arm_model(arm: str) -> GravityModel:
 
 
 def closed_form(shoulder: float, elbow: float, load: float = 0.0, at: float = 0.0) -> np.ndarray:
-    """Torques [Nm] that hold both links, and `load` [kg] on the lower one, `at` [m] below."""
+    """Return torques [Nm] that hold both links and `load` [kg] on the lower one, `at` [m] below."""
     # About +y a hanging link turns towards -x; its weight turns it back.
     lower = (MASSES[1] * LOWER / 2 + load * at) * math.sin(shoulder + elbow)
     carried = (MASSES[0] / 2 + MASSES[1] + load) * UPPER * math.sin(shoulder)

@@ -1,4 +1,4 @@
-"""An edited motion file is played as written, or refused with its line."""
+"""An edited motion file is valid and complete, or is refused with its line."""
 
 from __future__ import annotations
 

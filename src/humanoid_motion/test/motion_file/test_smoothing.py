@@ -1,4 +1,4 @@
-"""A recorded motion becomes few points that stay near it and within the limits."""
+"""A recorded motion becomes a few points near it and within the limits."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_the_motion_is_kept_and_rest_is_cut_off() -> None:
     assert found_times[0] == 0.0
     assert 5.0 < found_times[-1] < 7.0
     assert len(found_times) < 80
-    around = 2 * WIDTH * BLUR  # [s] of rest that stays at the beginning
+    around = 2 * WIDTH * BLUR  # [s] of rest that is kept at the beginning
     shift = np.argmax(np.abs(positions - positions[0]).max(axis=1) > STIRS) / RATE - around
     near = np.stack([np.interp(found_times + shift, times, column) for column in positions.T], 1)
     assert np.abs(found - near).max() < 0.03
@@ -81,7 +81,7 @@ def test_any_motion_ends_within_the_limits(seed: int) -> None:
     steps = random.normal(0.0, random.uniform(0.001, 0.3), (count, 2))
     positions = np.clip(np.cumsum(steps, axis=0), -2.5, 2.5)
     positions[0] = 0.0
-    positions[count // 2] = 1.0  # something moves
+    positions[count // 2] = 1.0  # a joint moves
     times, found = smoothed(np.arange(count) / RATE, positions, LIMITS, JOINTS)
     refuse_beyond(way_of(times, found), LIMITS, JOINTS)
 

@@ -42,7 +42,7 @@ STEP = 20_000_000  # [ns] between two ticks
 
 
 class Flight:
-    """A control process, as far as the black box sees one; its clock moves by ticks only."""
+    """The records of a control process that the black box reads; only ticks advance its clock."""
 
     def __init__(self, memory: Path, *, alive: bool = True, pid: int = 0) -> None:
         facts = FACTS if alive else replace(FACTS, pid=pid or 4_000_000, process_start=1)
@@ -79,7 +79,7 @@ class Flight:
             self.file.words[Word.TICKS] = number
 
     def event(self, kind: EventKind, text: str, level: int = 0, *, ros: bool = False) -> None:
-        """An event of now."""
+        """Record an event with the present time."""
         writer, ring, word = (
             (self._ros, self.file.ros_events, Word.ROS_EVENTS)
             if ros
@@ -102,5 +102,5 @@ class Flight:
 
 @pytest.fixture(scope="session")
 def flights() -> type[Flight]:
-    """Makes tick records."""
+    """Make tick records."""
     return Flight

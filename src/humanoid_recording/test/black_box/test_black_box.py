@@ -31,7 +31,7 @@ BUSY = 12.0  # [s]; the box makes one file in ten seconds
 
 
 class Watched:
-    """A box, and a control process it watches."""
+    """A black box and the control process that it records."""
 
     def __init__(self, flights: Any, folder: Path, **store: Any) -> None:
         self.memory = folder / "memory"
@@ -41,7 +41,7 @@ class Watched:
         self.box = BlackBox(self.store, RecordStore(self.memory), self.flight.clock)
 
     def run(self, seconds: float, *, ticking: bool = True) -> None:
-        """Let time pass; the box looks ten times a second."""
+        """Let time pass; the box reads ten times a second."""
         for _ in range(round(seconds * 10)):
             if ticking:
                 self.flight.tick(5)
@@ -59,7 +59,7 @@ def watched(flights: Any, tmp_path: Path) -> Watched:
 
 
 def messages(bag: Path) -> dict[str, list[Any]]:
-    """By topic, with the time of each [ns], as the library `mcap` reads them."""
+    """Return the messages by topic with their times [ns], read by the library `mcap`."""
     found: dict[str, list[Any]] = {}
     (file,) = bag.glob("*.mcap")
     with file.open("rb") as stream:
@@ -277,7 +277,7 @@ def test_a_control_process_killed_while_a_file_is_made_is_in_the_next_one(
 ) -> None:
     watched = Watched(flights, tmp_path, free=lambda _folder: meanwhile() or 10**12)
 
-    def meanwhile() -> None:  # room is looked for after the memory was copied
+    def meanwhile() -> None:  # free space is checked after the copy of the memory
         watched.flight.tick(50)
         monkeypatch.setattr(RecordFile, "writer_lives", lambda _file: False)
 
@@ -463,7 +463,7 @@ def test_a_disk_that_stays_full_through_thousands_of_faults_takes_no_more_memory
 
 
 def test_clearing_a_fault_makes_no_second_file(watched: Watched) -> None:
-    """On its way back a drive is at fault until it is in operation, and reports each step."""
+    """During its recovery a drive has a fault until it is in operation, and reports each step."""
     watched.flight.report(SafetyLevel.FAULT, "left_elbow_pitch: fault")
     watched.run(0.3)
     watched.flight.report(SafetyLevel.FAULT, "left_elbow_pitch: fault, error 0x8500")

@@ -70,7 +70,7 @@ def test_moments_have_their_distance_from_the_fault(rig: Rig) -> None:
 
 
 def test_the_joint_that_stood_out_just_before_is_named(rig: Rig) -> None:
-    rig.flight.velocity = [3.9, 0.0]  # long ago: not what it was
+    rig.flight.velocity = [3.9, 0.0]  # long ago: not the reason
     rig.flight.tick(100)
     rig.flight.velocity = [0.5, -3.0]
     rig.flight.effort = [-8.0, 1.0]
