@@ -1,4 +1,4 @@
-"""Robots of which every test has a copy: it begins with the very same robot."""
+"""Robots that each test copies, so that all tests begin with the same robot."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from test_support.stepped.stack import Stack
 from humanoid_stepped.copies import CopyError, in_copy
 from humanoid_stepped.python_log import PythonLog
 
-STANDBY_WAY = 1.0  # [s] of each of its two: 3 and 2 with the robot's own controllers
+STANDBY_WAY = 1.0  # [s] of each of its two motions: 3 and 2 with the controllers of the bring-up
 
 
 @pytest.fixture(scope="session")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Prime:
-    """Prime, of which nothing runs yet."""
+    """Prime without running processes."""
     folder = tmp_path_factory.mktemp("built")
     prime = Prime(folder, controllers_file=write_controllers(folder, STANDBY_WAY))
     _freeze()
@@ -58,7 +58,7 @@ def any_robot(request: pytest.FixtureRequest) -> Stack:
 
 def _freeze() -> None:
     gc.collect()
-    gc.freeze()  # a copy shares the memory of what is never collected
+    gc.freeze()  # copies share the memory of frozen objects
 
 
 @pytest.hookimpl(tryfirst=True)

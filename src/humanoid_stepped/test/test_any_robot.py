@@ -27,7 +27,7 @@ def described(stack: Stack) -> RobotDescription:
 
 
 class Remote:
-    """REMOTE with one command, sent again and again. All joints hold where they are at first."""
+    """REMOTE with one command that is repeated. At first all joints hold their positions."""
 
     def __init__(self, stack: Stack) -> None:
         self._stack = stack
@@ -129,7 +129,7 @@ Act = Callable[[CanMethods, int], object]  # on a bus and the motor with an id
 
 
 def nothing(_bus: CanMethods, _motor: int) -> None:
-    """The fault ends by itself."""
+    """Do nothing: the fault ends by itself."""
 
 
 STRIKES: dict[str, tuple[Act, Act]] = {  # the fault, and its end
@@ -180,7 +180,7 @@ def test_a_fault_on_one_bus_softens_the_whole_robot_is_named_and_can_be_cleared(
 def test_without_its_control_process_no_can_motor_stays_enabled(
     any_robot: Stack, held: bool
 ) -> None:
-    """By a guard process on Prime, by the motors' own watchdogs on Lite."""
+    """A guard process disables them on Prime, the watchdogs of the motors on Lite."""
     any_robot.enter(Mode.STANDBY)
     control = any_robot.processes[CONTROL]
     (control.hold if held else control.kill)()

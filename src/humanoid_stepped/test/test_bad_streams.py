@@ -1,4 +1,4 @@
-"""Bad streams in REMOTE: whatever comes, no joint is commanded faster than its limit."""
+"""Bad streams in REMOTE: no target of any joint is faster than its limit."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ WRONG = (math.nan, math.inf, -math.inf, 1e12, -1e300)
 
 
 class BadSender:
-    """Targets anywhere in the range of all joints, in messages that are lost, late or wrong."""
+    """Random targets in the range of all joints, in messages that are lost, late or wrong."""
 
     def __init__(self, names: list[str], lower: Any, upper: Any, seed: int) -> None:
         self._names, self._lower, self._upper = names, lower, upper
@@ -36,7 +36,7 @@ class BadSender:
         self._target = np.zeros(len(names))
 
     def messages(self) -> Iterator[MITCommand]:
-        """Yield what arrives in one period."""
+        """Yield the commands that arrive in one period."""
         dice = self._dice
         if dice.random() < 0.1:
             self._target = np.array(
@@ -48,7 +48,7 @@ class BadSender:
         if dice.random() < self._loss:
             return
         if dice.random() < 0.2:
-            self._kept.append(message)  # it comes later, and out of order
+            self._kept.append(message)  # the command comes later, and out of order
             return
         yield message
         if self._kept and dice.random() < 0.3:
@@ -87,9 +87,9 @@ def _described(client: Client) -> RobotDescription:
 
 
 def _driving_speeds(client: Client) -> FloatArray:
-    """Return how fast targets went away from their joints, (ticks, n_joints) [rad/s].
+    """Return the speeds of targets away from their joints, (ticks, n_joints) [rad/s].
 
-    A target may come to its joint at once: that pulls less, and stops what drives it.
+    A target may move to its joint at once: this reduces the torque.
     """
     states = {_at(it): it.position for it in client.joint_states}
     written = [it for it in client.commands if _at(it) in states]

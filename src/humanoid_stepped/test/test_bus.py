@@ -26,7 +26,7 @@ class Still:
     next_event = NEVER
 
     def advance(self, end: int) -> int:
-        """Nothing moves."""
+        """Do nothing: this world has no motion."""
         return end
 
 

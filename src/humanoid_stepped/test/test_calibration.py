@@ -1,4 +1,4 @@
-"""Calibration beside the running robot: both buses, mounted at random, found out."""
+"""Calibration of the running robot finds random mountings on both buses."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ class Calibrated:
     hands: dict[str, float]  # [Nm]
 
 
-ELBOW, WRISTS = "left_elbow_pitch", ("left_wrist_pitch", "right_wrist_roll")  # of either bus
+ELBOW, WRISTS = "left_elbow_pitch", ("left_wrist_pitch", "right_wrist_roll")  # joints of either bus
 PRIME = Calibrated(
     "prime",
     {ELBOW: 2 * pi / 524288} | dict.fromkeys(WRISTS, 2 * pi / 65536),
     {ELBOW: 15.0} | dict.fromkeys(WRISTS, 4.0),
 )
-ARMS = (ELBOW, "right_wrist_roll")  # of either bus
+ARMS = (ELBOW, "right_wrist_roll")  # joints of either bus
 LITE = Calibrated("lite", dict.fromkeys(ARMS, 4 * pi / 32767), dict.fromkeys(ARMS, 4.0))
-SOFTEST = 0.03  # [rad] that a stop may yield when it is reached at the speed of these hands
+SOFTEST = 0.03  # [rad] by which a stop may bend at the speed of this motion
 AT_REST = 0.002  # [rad/s]
 TRIALS = [
     pytest.param(that, seed, marks=[pytest.mark.soak] if seed else [], id=f"{that.robot}-{seed}")
@@ -60,7 +60,7 @@ def old_copy(file: Path, folder: Path) -> Path:
 
 
 def sweep(prime: Stack, session: CalibrationSession, joint: str, hand: float) -> None:
-    """To both stops, with a while at each: some joint states have to arrive."""
+    """Move to both stops, with a pause at each: some joint states have to arrive."""
     session.select(joint)
     if joint in session.robot.drives:
         prime.client.until(lambda: session.limp.limp == joint, f"{joint} to become limp")
@@ -94,7 +94,7 @@ def check(
     truth: Setting,
     setting: Setting,
 ) -> None:  # fmt: skip
-    """Within one count of the encoder, and half of what one stop has yielded; also if flipped."""
+    """The error is within one count and half the bending of a stop, also if flipped."""
     limits, recording = session.robot.limits[joint], prime.control.recorded()
     angles = recording.position[:, recording.names.index(joint)]
     yielded = max(angles.max() - limits.high, limits.low - angles.min())
@@ -105,13 +105,13 @@ def check(
 
 
 def check_angles(prime: Stack, joints: Iterable[str]) -> None:
-    """The robot states where its joints are."""
+    """Check that the joint states have the true positions."""
     prime.client.joint_states.clear()
     prime.client.until(lambda: prime.client.joint_states, "joint states")
     message, truth = prime.client.joint_states[-1], prime.control.joints()
     angles = dict(zip(message.name, message.position, strict=True))
     for joint in joints:
-        moved = 0.2 * abs(truth[joint]["velocity"])  # [rad] since the message was made
+        moved = 0.2 * abs(truth[joint]["velocity"])  # [rad] of motion since the message
         assert angles[joint] == pytest.approx(truth[joint]["position"], abs=0.02 + moved), joint
 
 
@@ -126,7 +126,7 @@ def test_what_is_found_on_both_buses_is_the_truth_to_the_robot_that_is_started_w
     first = old_copy(package.drives.calibration, tmp_path)
     prime = Stack(tmp_path, mounted, that.robot, calibrate=True, calibration_file=first)
     prime.up()
-    prime.client.reach(Mode.DAMPING)  # nothing damps a wrist in ZERO_TORQUE
+    prime.client.reach(Mode.DAMPING)  # wrists have no damping in ZERO_TORQUE
     session = begin(prime)
     prime.control.record(90.0)
     for joint, hand in that.hands.items():

@@ -61,7 +61,7 @@ def test_a_lasting_copy_does_what_is_asked_of_it_and_keeps_its_own_state() -> No
 
 
 def test_a_lasting_copy_ends_with_the_process_that_was_copied() -> None:
-    """Although another copy still has the other end of its connection."""
+    """Another copy still has the other end of the connection."""
     reader, writer = os.pipe()
 
     def parent() -> None:
@@ -71,5 +71,5 @@ def test_a_lasting_copy_ends_with_the_process_that_was_copied() -> None:
     with pytest.raises(CopyError):
         in_copy(parent)
     os.close(writer)
-    assert os.read(reader, 1) == b""  # the end: no process has its other end any more
+    assert os.read(reader, 1) == b""  # end of file: no process has the other end any more
     os.close(reader)

@@ -40,7 +40,7 @@ def test_every_mode_reaches_the_drives_and_the_end_leaves_them_in_order(built: P
 def test_no_mail_reaches_a_drive_between_preop_and_the_operation_of_all(
     built: Prime, seed: int
 ) -> None:
-    """On the ring's own clock. /prime/joint_states flow only then, and mail only after them."""
+    """By ring time. /prime/joint_states begin only then, and mailbox messages only after them."""
     random = built.robot.scheduler.random
     random.seed(seed)
     built.control.mailbox_delay(random.uniform(0.0, 0.005))
@@ -52,7 +52,7 @@ def test_no_mail_reaches_a_drive_between_preop_and_the_operation_of_all(
     lines = built.control.log()
 
     def reached(state: int) -> dict[int, float]:
-        """When each slave came to an AL state; last, if the bring-up was tried again."""
+        """Return the time of each slave's last change to an AL state."""
         return {
             slave: time
             for time, slave, kind, detail in lines
@@ -93,7 +93,7 @@ def test_after_a_control_process_was_killed_in_standby_the_next_one_starts_limp(
     client.enter(Mode.STANDBY)
     prime.processes[CONTROL].kill()
     client.until(lambda: not client.impedance[-1].gate_open, "the gate to close")
-    assert {drive["gate"] for drive in prime.control.drives()} == {1}  # what kill -9 leaves
+    assert {drive["gate"] for drive in prime.control.drives()} == {1}  # the state after kill -9
     prime.control.log()
     client.statements.clear()
     client.joint_states.clear()

@@ -1,4 +1,4 @@
-"""`hc friction record` on the whole robot: it finds the friction that was planted, and stops."""
+"""`hc friction record` on the whole robot finds the planted friction, and stops."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from humanoid_servo_controllers.friction_recording.recording import (
 from humanoid_servo_controllers.servo.friction_map import FrictionCurve, FrictionMap
 
 WRIST = "left_wrist_roll"
-# Both maps have a kink, at which the mean over a bin differs from the value at its middle.
+# Both maps have a kink: there the mean over a bin differs from the value at its middle.
 FORWARD = [[-0.6, 0.4], [0.05, 0.9], [0.6, 0.3]]  # [rad, Nm]
 BACKWARD = [[-0.6, -0.5], [-0.05, -0.8], [0.6, -0.3]]
 PLANTED = {"forward": FORWARD, "backward": BACKWARD}
@@ -70,7 +70,7 @@ def standing(tmp_path_factory: pytest.TempPathFactory) -> Stack:
 
 @pytest.fixture(scope="module")
 def sticking(tmp_path_factory: pytest.TempPathFactory) -> Stack:
-    """The same; there is less friction in motion than at rest."""
+    """The same robot with less friction in motion than at rest."""
     stribeck = {"coulomb": 0.8, "speed": 0.05}
     return _standing(tmp_path_factory.mktemp("sticking"), stribeck=stribeck)
 
@@ -87,7 +87,7 @@ def recorded(
 
 
 def means(points: list[list[float]]) -> list[float]:
-    """The mean of a map over each bin."""
+    """Return the mean of a map over each bin."""
     where, efforts = np.array(points).T
     edges = np.linspace(LOWER, UPPER, POINTS + 1)
     return [
@@ -112,7 +112,7 @@ def test_a_sweep_finds_the_friction_in_motion_within_two_percent(standing: Stack
 
 
 def left_alone(stack: Stack) -> bool:
-    """Whether nothing drives the wrist, the robot is in DAMPING, and the recorder is gone."""
+    """Return True if the wrist has no torque, the robot is in DAMPING and the recorder unloaded."""
     stack.pass_time(0.3)
     latest = stack.client.commands[-1]
     row = list(latest.joint_names).index(WRIST)
@@ -203,7 +203,7 @@ def once(act: Callable[[], object]) -> Show:
 
 @pytest.mark.parametrize("method", ["breakaway", "sweep"])
 def test_a_joint_that_is_blocked_ends_it(standing: Stack, method) -> None:
-    """No motion, or more effort than allowed."""
+    """The joint does not move, or needs more effort than allowed."""
     plant = standing.robot.virtual.plant
     row = standing.joints.index(WRIST)
     block = once(lambda: plant.set_brake(row, engaged=True))
@@ -216,7 +216,7 @@ def test_a_joint_that_is_blocked_ends_it(standing: Stack, method) -> None:
 @pytest.mark.parametrize("method", ["breakaway", "sweep"])
 @pytest.mark.parametrize("torque", [-2.5, 2.5])
 def test_a_joint_that_is_pushed_ends_it(standing: Stack, method, torque: float) -> None:
-    """It is at its limit, too fast, driven the other way, or takes too much."""
+    """The joint is at its limit, too fast, driven the other way, or needs too much effort."""
     act = once(lambda: standing.push(torque, WRIST))
     with pytest.raises(RobotError):
         recorded(standing, Settings(method, max_effort=1.5), act)
@@ -226,7 +226,7 @@ def test_a_joint_that_is_pushed_ends_it(standing: Stack, method, torque: float) 
 
 @pytest.fixture
 def hc(standing: Stack, monkeypatch: pytest.MonkeyPatch) -> Stack:
-    """The robot that `hc friction` finds."""
+    """Let `hc friction` use this robot."""
     monkeypatch.setattr(hc_friction, "Client", lambda _timeout: SteppedClient(standing.robot))
     return standing
 

@@ -1,4 +1,4 @@
-"""Gravity is held on both buses: arms with a payload do not sag, and stay where they are left."""
+"""Gravity compensation on both buses: arms with a payload do not sag, and stay after guidance."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from humanoid_motion.dynamics.gravity_model import GravityModel
 from humanoid_motion.dynamics.payload_identification import RestingPose, identify
 
 HAND = "left_hand_link"
-WRIST = "left_wrist_yaw_link"  # which the hand is fixed to
+WRIST = "left_wrist_yaw_link"  # the link of the hand
 MASS = 1.0  # [kg]
 RAISED = {"left_shoulder_pitch": -0.8, "left_elbow_pitch": -0.6}  # [rad]
 HOLD = 0.03  # of the effort limit: the teach controller's default
@@ -38,13 +38,13 @@ def taught_lite(tmp_path_factory: pytest.TempPathFactory) -> Stack:
 
 @pytest.fixture(scope="module")
 def held(tmp_path_factory: pytest.TempPathFactory) -> Stack:
-    """Prime on trajectories, held against gravity."""
+    """Prime following trajectories, with gravity compensation."""
     return trajectories(tmp_path_factory.mktemp("held"), compensates=True)
 
 
 @pytest.fixture(scope="module")
 def sagging(tmp_path_factory: pytest.TempPathFactory) -> Stack:
-    """Prime on trajectories, not held against gravity."""
+    """Prime following trajectories, without gravity compensation."""
     return trajectories(tmp_path_factory.mktemp("sagging"), compensates=False)
 
 
@@ -58,7 +58,7 @@ def tell(stack: Stack, mass: float, link: str = HAND) -> Any:
 
 
 def place_in(stack: Stack) -> FloatArray:
-    """Where the virtual robot fixes a payload of the hand, in the axes of WRIST [m]."""
+    """The point of a payload of the virtual robot's hand, in the axes of WRIST [m]."""
     place: FloatArray = stack.robot.virtual.plant.model.body(WRIST).ipos
     return place
 
@@ -72,7 +72,7 @@ def raise_arm(stack: Stack, **angles: float) -> None:
 
 
 def sag(stack: Stack) -> float:
-    """How far [rad] the shoulder is from its target at most, with a payload."""
+    """Return the largest error of the shoulder [rad] with a payload."""
     stack.control.payload(HAND, MASS)
     raise_arm(stack)
     joints = stack.control.joints()
@@ -117,7 +117,7 @@ def test_an_impossible_payload_is_refused_and_changes_nothing(held, mass, link, 
 
 
 def push(stack: Stack, link: str, force: tuple[float, float, float]) -> float:
-    """Push for 1 s; return how far [rad] a joint moved."""
+    """Push for 1 s; return the motion of a joint [rad]."""
     before = true(stack)
     stack.control.wrench(link, force=force)
     stack.pass_time(1.0)
@@ -126,7 +126,7 @@ def push(stack: Stack, link: str, force: tuple[float, float, float]) -> float:
 
 
 def assert_stays(stack: Stack, limit: float) -> None:
-    """It comes to rest, no farther away than the springs of its targets are long."""
+    """The joint comes to rest within the deflection of its stiffness."""
     left = true(stack)
     stack.pass_time(3.0)
     rest = true(stack)
@@ -138,8 +138,8 @@ def assert_stays(stack: Stack, limit: float) -> None:
 
 def test_a_push_moves_the_arm_and_it_stays_where_it_is_left(taught: Stack) -> None:
     assert push(taught, HAND, (12.0, 0.0, 6.0)) > 0.5
-    taught.pass_time(0.5)  # it has speed when it is let go
-    # The spring is 0.9 Nm / 20 Nm/rad long; that of the other direction comes on top.
+    taught.pass_time(0.5)  # the joint moves at the release
+    # The deflection is 0.9 Nm / 20 Nm/rad in each direction.
     assert_stays(taught, 0.1)
 
 
@@ -176,7 +176,7 @@ def test_damping_removes_the_compensation(taught: Stack) -> None:
     taught.pass_time(0.3)
     assert not np.any(states[-1].compensation)
     taught.pass_time(3.0)
-    assert taught.control.joints()["left_shoulder_pitch"]["position"] > -0.4  # it hangs again
+    assert taught.control.joints()["left_shoulder_pitch"]["position"] > -0.4  # the arm hangs again
 
 
 def test_a_payload_is_identified_from_two_poses(held: Stack) -> None:

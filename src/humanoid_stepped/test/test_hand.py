@@ -66,7 +66,7 @@ def fingers(hand: Stack) -> np.ndarray:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_servo_controller_moves_the_fingers(hand: Stack, kind: str, tmp_path: Path) -> None:
-    """Nothing falls; positions are reached, velocities and efforts bend the fingers."""
+    """No finger falls; positions are reached, velocities and efforts bend the fingers."""
     more, commands = KINDS[kind]
     own = {"type": f"humanoid_control/{kind}Controller", **COMMON, **more}
     file = tmp_path / "fingers.yaml"

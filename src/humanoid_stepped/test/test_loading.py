@@ -1,4 +1,4 @@
-"""Controllers that come and go while the robot is up: services that wait for other threads."""
+"""Controllers are loaded and unloaded on a running robot: services that wait for other threads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The operator's stop: what triggers it, and what releases it."""
+"""The operator's stop: its causes and its release."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def stiff(tmp_path_factory: pytest.TempPathFactory) -> Prime:
 
 
 def is_stopped(prime: Prime, why: str) -> None:
-    """It falls to DAMPING and is soft, and says why."""
+    """Check that the robot falls to DAMPING, is soft, and states the reason."""
     client = prime.client
     client.until(lambda: client.now.mode == Mode.DAMPING, "the fall")
     assert why in client.now.status_message

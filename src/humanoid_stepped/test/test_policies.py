@@ -1,4 +1,4 @@
-"""LOCOMOTION on both buses: a policy is followed with its gains, and ended in the same tick."""
+"""LOCOMOTION on both buses follows a policy with its gains, and ends in the tick of an error."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ MOTION = {
     "times": [1.0, 2.0],
     "positions": [-0.9, -0.3, 0.4, -0.5, -0.5, 0.0],
 }
-INVALID = 1e4  # sum of squares of the observation above which the action is no number
+INVALID = 1e4  # sum of squares of the observation above which the action is not finite
 TICK = 0.02  # [s]
 
 
@@ -88,7 +88,7 @@ def send(prime: Prime, **linear_and_angular: float) -> None:
 
 
 def ended(prime: Prime) -> tuple[str, ...]:
-    """The codes of the fall; no stiff command follows the last one of LOCOMOTION."""
+    """Return the codes of the fall; no stiff command follows the last one of LOCOMOTION."""
     prime.falls()
     prime.pass_time(0.1)
     stiff = [any(it.stiffness) for it in prime.client.commands]
@@ -122,7 +122,7 @@ def test_each_wrist_yields_by_its_own_stiffness(walking: Prime, wrist: str) -> N
     walking.pass_time(3.0)
 
     def away() -> float:
-        """The measured distance to the target [rad]."""
+        """Return the measured distance to the target [rad]."""
         state, command = walking.client.joint_states[-1], walking.client.commands[-1]
         return row(state.position, wrist) - row(command.position, wrist)
 

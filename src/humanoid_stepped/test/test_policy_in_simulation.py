@@ -31,7 +31,7 @@ from prime_description import expand
 
 RATE: Final = 200.0  # [Hz] of the simulation; the virtual robot has 50
 STEP: Final = 0.02  # [s] between two compared samples
-LONG: Final = 4.0  # [s] that are compared
+LONG: Final = 4.0  # [s] of the comparison
 NAMES: Final = [f"{side}_{joint}" for side in ("left", "right") for joint in ARM]
 MOTION: Final = {
     "joints": ["left_shoulder_pitch", "left_elbow_pitch", "right_elbow_pitch", "left_wrist_roll"],
@@ -102,7 +102,7 @@ def simulated(controllers: Path) -> FloatArray:
 
 
 def on_virtual_robot(controllers: Path) -> FloatArray:
-    """The same of the virtual robot, with a few samples before and after."""
+    """Return the same for the virtual robot, with a few samples before and after."""
     prime = Prime(controllers.parent, controllers_file=controllers)
     prime.up()
     prime.damped()

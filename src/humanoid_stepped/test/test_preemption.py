@@ -61,7 +61,7 @@ def counters(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Module
 
 
 def counted(module: ModuleType, method: str, seed: str, *, interrupted: bool = True) -> int:
-    """What two tasks have counted."""
+    """Return the count of two tasks."""
     scheduler = new_scheduler()
     if interrupted:
         Preemption(scheduler).seed(seed)
@@ -117,14 +117,14 @@ def test_what_is_imported_already_is_refused() -> None:
 
 
 def faults(*words: str) -> subprocess.CompletedProcess[str]:
-    """`make faults` on the stepped robot, interrupted."""
+    """Run `make faults` on the stepped robot with interruptions."""
     command = [sys.executable, "-m", "fault_campaign", "--stepped", "--preempt", *words]
     tests = Path(__file__).parents[3] / "tests"
     return subprocess.run(command, cwd=tests, capture_output=True, text=True, check=False)
 
 
 def test_the_campaign_holds_while_threads_are_interrupted_and_repeats_itself() -> None:
-    """One trial of each of some kinds, twice: figures and lines are the same."""
+    """One trial of some kinds each, twice: figures and lines are equal."""
     found = [faults("--kind", "process:", "--seed", "1", "--count", "8") for _ in range(2)]
     assert [it.returncode for it in found] == [0, 0], found[0].stdout + found[0].stderr
     assert found[0].stdout == found[1].stdout

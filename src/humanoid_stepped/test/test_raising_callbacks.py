@@ -76,7 +76,7 @@ def standing(tmp_path_factory: pytest.TempPathFactory) -> Prime:
 
 
 def report(prime: Prime) -> SafetyStatus:
-    """The latest of the callbacks."""
+    """Return the latest report of the callbacks."""
     reports = prime.client.latched(SafetyStatus, "/safety_status", 4)
     return [it for it in reports if it.source == "ros_callbacks"][-1]
 

@@ -87,7 +87,7 @@ def test_no_thread_is_started_and_no_clock_of_the_machine_is_read(
     def noted(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         def call(*arguments: Any, **options: Any) -> Any:
             caller = sys._getframe(1).f_globals["__name__"]
-            if caller.partition(".")[0] != "logging":  # it dates its records
+            if caller.partition(".")[0] != "logging":  # it stamps its records
                 used.append(f"{caller}: {name}")
             return function(*arguments, **options)
 
@@ -124,7 +124,7 @@ def test_a_process_that_was_killed_is_started_again(started: SteppedRobot) -> No
     control = started.processes["control"]
     control.kill()
     assert (control.runs, control.code) == (False, -9)
-    started.scheduler.run_for(1.0)  # its guard needs some time to release the bus
+    started.scheduler.run_for(1.0)  # the guard needs some time to release the bus
     control.start()
     started.scheduler.run_for(2.0)
     operator(started).reach(Mode.DAMPING)

@@ -26,7 +26,7 @@ PROCESS: Final = Process("any")
 
 
 class Still:
-    """A world in which nothing happens; it notes how far it was advanced."""
+    """A world without events; it records the time of its advances."""
 
     next_event = NEVER
     reached = 0
@@ -173,7 +173,7 @@ def test_a_wait_between_two_tasks_lets_time_pass() -> None:
 
 
 def test_one_process_runs_alone_while_time_leaps() -> None:
-    """A task that waits is late; others, and the world, stand still."""
+    """A waiting task is late; other tasks and the world are stopped."""
     on, other = scheduler(), Process("other")
     looks: list[int] = []
 

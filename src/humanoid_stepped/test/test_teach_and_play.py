@@ -1,4 +1,4 @@
-"""A motion that a hand has shown is played as it was shown."""
+"""A motion recorded from a guided arm is played without a change."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def player(tmp_path_factory: pytest.TempPathFactory) -> Stack:
 
 
 def measured(stack: Stack, names: tuple[str, ...]) -> tuple[FloatArray, FloatArray]:
-    """Times [s] from 0 and positions of the joint states received so far, which are dropped."""
+    """Return times [s] from 0 and positions of the received joint states, and drop these."""
     states = list(stack.client.joint_states)
     stack.client.joint_states.clear()
     times = [it.header.stamp.sec + it.header.stamp.nanosec * 1e-9 for it in states]
@@ -69,7 +69,7 @@ def show(stack: Stack) -> Motion:
 
 
 def play(stack: Stack, motion: Motion, speed: float) -> Any:
-    """Ask for the motion from where the joints are; return the answer and its duration [s]."""
+    """Request the motion from the present pose; return the answer and the duration [s]."""
     stack.client.joint_states.clear()
     stack.pass_time(0.1)
     present = measured(stack, motion.joints)[1][-1]
@@ -114,7 +114,7 @@ def test_the_shown_motion_is_kept_in_a_file_and_played(
         axis=1,
     )
     after = times > begin
-    # Damping acts against the whole speed of an eRob, not against the difference: it lags.
+    # Damping acts against the whole speed of an eRob, not against the difference: the joint lags.
     lag = 0.25 * speed
     assert np.abs(positions - expected)[after].max() < 0.02 + lag
     assert np.abs(positions[-1] - shown.positions[-1]).max() < 0.02

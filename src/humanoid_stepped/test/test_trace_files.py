@@ -1,4 +1,4 @@
-"""Files of what happens to the robot on one clock."""
+"""Files of the trace of the robot on one clock."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ def _move(stack: Stack, **fields: Any) -> Any:
 
 
 def _commanded(stack: Stack) -> Any:
-    """The names of the joints, and of all ticks since the last call: times [s], positions."""
+    """Return joint names, times [s] and positions of all ticks since the last call."""
     commands = list(stack.client.commands)
     stack.client.commands.clear()
     times = [it.header.stamp.sec + it.header.stamp.nanosec * 1e-9 for it in commands]
@@ -67,7 +67,7 @@ def _commanded(stack: Stack) -> Any:
 
 
 def _greatest_acceleration(times: Any, positions: Any) -> float:
-    """Of the commanded positions [rad/s^2]; ticks are up to 60 us late."""
+    """Return the largest acceleration of commands [rad/s^2]; ticks are up to 60 us late."""
     velocity = np.diff(positions, axis=0) / np.diff(times)[:, None]
     between = (times[2:] - times[:-2]) / 2.0
     return float(np.abs(np.diff(velocity, axis=0) / between[:, None]).max())

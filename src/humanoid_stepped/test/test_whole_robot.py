@@ -26,12 +26,12 @@ ALL_JOINTS = [
 ]  # fmt: skip
 POSITION = 0x238201
 PERIOD = 0.02  # [s] of the control loop
-SLOW = 22  # CAN id of a motor that takes a second to be enabled
+SLOW = 22  # CAN id of a motor that needs a second to enable
 DAYS = [(1, 20), (2, 20), *(pytest.param(seed, 200, marks=pytest.mark.soak) for seed in range(9))]
 
 
 def velocity_limits() -> dict[str, float]:
-    """Of the description [rad/s]."""
+    """Return the velocity limits of the description [rad/s]."""
     found = parse_robot_description(expand({"use_sim": "true"}), 200.0)
     return dict(zip(found.joints.names, found.limits.velocity.tolist(), strict=True))
 
@@ -83,7 +83,7 @@ def test_in_remote_the_wrists_follow_gains_of_every_tick_and_the_arms_keep_the_m
     truth = prime.control.joints()
     pose = [truth[name]["position"] for name in ALL_JOINTS]
     for step in range(60):
-        # Every wrist has gains of its own, and each of them comes to it.
+        # Every wrist gets its own gains.
         wanted = {
             name: (10.0 + 0.25 * step + wrist, 1.0 + 0.02 * step + 0.1 * wrist)
             for wrist, name in enumerate(CAN_JOINTS.values())
@@ -113,7 +113,7 @@ def test_damped_and_guided_by_hands_the_robot_stays_calm(prime: Prime) -> None:
         prime.pass_time(1.0)
     truth = prime.control.recorded()
     assert truth.time[-1] - truth.time[0] > 9.0
-    # 1.5 Nm against 6 Nms/rad, 0.7 of it on an eRob: 0.36 rad/s, and gravity on top.
+    # 1.5 Nm against 6 Nms/rad, 0.7 of it on an eRob: 0.36 rad/s, and more by gravity.
     assert np.abs(truth.velocity).max() < 4.0
     assert prime.client.now.mode == Mode.DAMPING
     assert prime.client.now.status_message == ""
@@ -176,7 +176,7 @@ def test_a_days_work_ends_without_a_fault_and_with_all_off(
 
 
 def test_a_power_down_out_of_a_stop_leaves_gates_closed_and_motors_off(prime: Prime) -> None:
-    """Out of STANDBY on its way, with a fault that stays."""
+    """The stop comes during the motion of STANDBY and stays."""
     client, control = prime.client, prime.processes[CONTROL]
     client.reach(Mode.STANDBY)
     client.node.create_publisher(Bool, "/emergency_stop", 10).publish(Bool(data=True))

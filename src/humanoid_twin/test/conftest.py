@@ -23,13 +23,13 @@ def _prime_urdf() -> str:
 
 @pytest.fixture(scope="session")
 def prime_urdf() -> str:
-    """Prime, as the bring-up describes it."""
+    """The description of Prime of the bring-up."""
     return _prime_urdf()
 
 
 @pytest.fixture(scope="session")
 def prime_file(prime_urdf: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the same as a file."""
+    """Return the description as a file."""
     path = tmp_path_factory.mktemp("prime") / "prime.urdf"
     path.write_text(prime_urdf)
     return path

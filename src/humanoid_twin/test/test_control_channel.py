@@ -1,4 +1,4 @@
-"""The control channel: its socket, and that clients offer what processes do."""
+"""The control channel: its socket, and clients with the methods of the processes."""
 
 import json
 import socket
@@ -90,7 +90,7 @@ def test_a_client_sends_arguments_by_name_and_decodes_the_reply(tmp_path: Path) 
         with Pair(tmp_path / "control") as pair:
             pair.stray(0x123, b"\x01\x02", extended=False)
             assert pair.drives() == 2
-            assert Pair.drives(pair) == 1  # the campaign names methods by their class
+            assert Pair.drives(pair) == 1  # the campaign calls methods by their class
             with pytest.raises(TypeError, match="missing a required argument"):
                 pair.stray(0x123)  # type: ignore[call-arg]
         thread.join()

@@ -1,4 +1,4 @@
-"""The order of events, however far each call advances."""
+"""The order of events, for any step of the calls."""
 
 from dataclasses import dataclass, field
 

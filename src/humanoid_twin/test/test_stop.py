@@ -1,4 +1,4 @@
-"""A virtual robot that doesn't end after SIGTERM fails the test that used it."""
+"""A virtual robot that does not end after SIGTERM fails its test."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ MICROSECOND = 1_000  # [ns], one bit at 1 Mbit/s
 
 
 def wire_time(frame: CanFrame) -> int:
-    """Until the end of frame [ns] at 1 Mbit/s."""
+    """Return the duration until the end of frame [ns] at 1 Mbit/s."""
     return (bits.frame_bits(frame) + bits.TAIL) * MICROSECOND
 
 

@@ -1,4 +1,4 @@
-"""The commands about the CAN bus, and their effects at the host's end."""
+"""The commands about the CAN bus, and their effects at the host."""
 
 import json
 import struct
@@ -20,7 +20,7 @@ IDS = (22, 23, 38, 39)
 
 @dataclass
 class Host:
-    """An adapter whose host is the test."""
+    """An adapter with the test as its host."""
 
     can: VirtualCan
     plant: SingleInertias
@@ -187,7 +187,7 @@ def test_frames_of_a_hold_up_come_at_once_and_in_their_order(host):
     host.run(10)
     host.got.clear()
     host.commands.hold_up(0.05)
-    host.send(22, 0x00, bytes(8))  # RESET, behind all that is sent until then
+    host.send(22, 0x00, bytes(8))  # RESET, after all frames sent before
     host.run(49)
     assert host.got == []
     assert host.drive(22)["firmware"]["enabled"]
@@ -290,7 +290,7 @@ def test_two_motors_with_one_id_disturb_each_other(host):
         for frame in host.got
         if frame.identifier == 0x050616B2
     }
-    assert max(positions) - min(positions) > 9000  # the other one stands 1 rad off
+    assert max(positions) - min(positions) > 9000  # the other joint is 1 rad away
     assert abs(host.drive(22)["joint_position"]) < 0.01
 
 

@@ -1,4 +1,4 @@
-"""Error confinement: what missing acknowledgements, other bit rates and twins lead to."""
+"""Error confinement: effects of missing acknowledgements, other bit rates and duplicate ids."""
 
 import pytest
 
@@ -38,7 +38,7 @@ def test_futile_repetitions_cost_no_events_yet_keep_the_bus_busy(bench):
     bench.run(100)
     assert bench.bus.next_event == NEVER
     bench.run(900)
-    b = bench.node()  # whatever changes settles the account
+    b = bench.node()  # any change updates the counters
     assert bench.bus.counters.busy == pytest.approx(1e9, rel=1e-3)
     assert 5000 < bench.bus.counters.unacknowledged < 10000
     bench.run(0.5)
@@ -94,7 +94,9 @@ def test_node_with_another_bit_rate_turns_frames_into_errors(bench):
     bench.run(100)
     assert not motor.got
     assert bench.bus.counters.frames == 0
-    assert bench.bus.counters.error_frames == 15  # then the motor is passive and spoils no more
+    assert (
+        bench.bus.counters.error_frames == 15
+    )  # then the motor is error passive and destroys no more frames
     assert motor.controller.state is ErrorState.PASSIVE
     assert host.controller.state is ErrorState.PASSIVE  # no node acknowledges
     assert "BIT" in host.causes
@@ -110,7 +112,7 @@ def test_listening_with_the_wrong_bit_rate_sees_errors_only(bench):
     assert not host.got
     assert host.causes.count("RECEIVED") >= 40
     assert host.controller.state is ErrorState.PASSIVE
-    assert len(b.got) == 40  # once the host is passive, the others understand each other
+    assert len(b.got) == 40  # once the host is error passive, the others communicate
 
 
 def test_right_bit_rate_cures_it(bench):

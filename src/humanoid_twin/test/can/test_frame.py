@@ -12,14 +12,14 @@ def frames(draw) -> CanFrame:
     extended = draw(st.booleans())
     identifier = draw(st.integers(0, (1 << (29 if extended else 11)) - 1))
     if draw(st.booleans()):
-        # Runs of equal bits are what stuffing is about.
+        # Stuffing depends on runs of equal bits.
         byte = st.sampled_from([0x00, 0xFF, 0x1F, 0xF8, 0x83]) | st.integers(0, 255)
         return CanFrame(identifier, bytes(draw(st.lists(byte, max_size=8))), extended)
     return CanFrame(identifier, extended=extended, requested=draw(st.integers(0, 8)))
 
 
 def sent_bits(frame: CanFrame) -> list[int]:
-    """Bit by bit, as ISO 11898-1 draws it: start of frame to the end of the data."""
+    """Return the bits of ISO 11898-1 from the start of frame to the end of the data."""
 
     def field(value: int, count: int) -> list[int]:
         return [value >> place & 1 for place in reversed(range(count))]

@@ -41,7 +41,7 @@ def test_the_force_tracks_a_staircase_of_1_khz_within_a_tick():
 
 
 def test_the_force_is_kept_while_the_joint_moves_along():
-    """The motor has to follow: without the integral part its drag would be missing."""
+    """The motor has to follow: without the integral part its drag would not be compensated."""
     loop, speed = ForceLoop(BoardFigures(**FIGURES)), 2.0
     for tick in range(100):
         loop.run(0.3, speed * tick * 1e-3, speed)
@@ -54,7 +54,7 @@ def test_the_motor_gives_no_more_than_its_torque_and_recovers_at_once():
         loop.run(3.0, 0.0, 0.0)
     assert loop.force == pytest.approx(1.0, rel=1e-3)
     loop.run(0.2, 0.0, 0.0)
-    assert loop.force == pytest.approx(0.2, abs=0.1)  # an integral part would have grown
+    assert loop.force == pytest.approx(0.2, abs=0.1)  # an integral part would have grown here
 
 
 def test_backlash_gives_no_force_until_the_motor_has_crossed_the_gap():
@@ -131,7 +131,9 @@ class Hand:
 def test_one_tendon_turns_both_joints_with_the_demanded_torque(direction):
     hand = Hand(direction)
     for joint in (0, 1):
-        hand.plant.set_external_torque(joint, -0.3 * direction)  # so that they stay about there
+        hand.plant.set_external_torque(
+            joint, -0.3 * direction
+        )  # so that the joints stay near this position
     for _ in range(20):
         hand.demand(FIRST, 0.3)
         hand.run(1)

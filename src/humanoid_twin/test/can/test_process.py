@@ -69,7 +69,7 @@ def test_a_client_finds_a_motor_by_its_id(start, tmp_path):
 
 
 def test_each_command_reaches_the_bus(start):
-    """With the client's names for arguments, which the commands' own tests can't see."""
+    """With the client's names of arguments, which tests of the commands do not use."""
     control, _ = start("--clock", "stepped")
     with control:
         control.can_delay_enable(22, 1.0)

@@ -1,4 +1,4 @@
-"""A Robstride motor on a flywheel, driven by frames as by a host."""
+"""A Robstride motor on a flywheel, commanded by frames of a host."""
 
 import math
 import struct
@@ -216,7 +216,7 @@ def test_torque_limit_and_current_limit_bound_the_torque():
     one.enable()
     one.control(torque=10.0)
     assert one.torque == pytest.approx(4.0)
-    one.write(0x7018, "<f", 2.3)  # a tenth of what full torque takes
+    one.write(0x7018, "<f", 2.3)  # a tenth of the current of full torque
     one.run(1)
     assert one.torque == pytest.approx(1.7)
 

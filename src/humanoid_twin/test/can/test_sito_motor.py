@@ -1,4 +1,4 @@
-"""A Sito motor on a flywheel, driven by frames as by a host."""
+"""A Sito motor on a flywheel, commanded by frames of a host."""
 
 import math
 import struct
@@ -36,7 +36,7 @@ class Host:
             self.can.tick()
 
     def gains(self, kp: float, kd: float, device: int = 22) -> None:
-        """In Nm/rad and Nm s/rad, with the divisors of the documents."""
+        """Set gains in Nm/rad and Nm s/rad, with the divisors of the documents."""
         self.send(0x45, struct.pack(">ff", kp / 688.58, kd / 1.125), device)
 
     def command(
@@ -59,7 +59,7 @@ class Host:
         return self.can.motor(device).report()
 
     def torque(self, device: int = 22) -> float:
-        """At the joint [Nm]."""
+        """Return the torque at the joint [Nm]."""
         return float(self.plant.torque[self.can.motor(device).shaft.joint])
 
     def last(self, kind: int, device: int = 22) -> bytes:
@@ -72,7 +72,7 @@ class Setup:
     mounting: Mounting = field(default_factory=Mounting)
     model: str = "TA40-50"
     position: float = 0.0
-    inertia: float = 1e9  # nothing moves: torque can be looked at
+    inertia: float = 1e9  # the joint does not move: its torque can be read
 
 
 def host(setup: Setup | None = None, **options) -> Host:

@@ -204,7 +204,7 @@ def test_adapter_without_flags_answers_the_question_with_a_bell(host, port):
     host.ask(b"S8\rO\r")
     assert host.ask(b"F\r") == b"\a"
     port.offer_flags(True)
-    assert host.ask(b"F\r") == b"\a"  # firmware doesn't change while the channel is open
+    assert host.ask(b"F\r") == b"\a"  # the firmware cannot change while the channel is open
     assert host.ask(b"C\rO\rF\r") == b"\r\rF00\r"
 
 
@@ -245,7 +245,7 @@ def test_unread_frames_are_not_given_to_the_next_client(bench, port):
     for number in range(2000):  # more than the line can hold
         bench.send(motor, number)
         bench.run(0.2)
-    assert motor.controller.waiting == 0  # the adapter goes on acknowledging
+    assert motor.controller.waiting == 0  # the adapter still acknowledges
     host = Host(bench, port)
     termios.tcflush(host.line, termios.TCIFLUSH)
     host.write(b"")  # the flush itself
@@ -271,7 +271,7 @@ def test_motors_without_power_show_as_error_passive_and_a_queue_that_never_drain
     bench.run(1000)
     assert host.ask(b"T0506160185555555555555555\r") == b"\a"
     assert host.ask(b"F\r") == b"FA6\r"  # bus error, error passive, warning, queue full
-    assert host.ask(b"F\r") == b"F26\r"  # no further error since: it stays as it is
+    assert host.ask(b"F\r") == b"F26\r"  # no further error: the flags stay
     bench.node()
     bench.run(5)
     assert host.ask(b"F\r") == b"F04\r"  # a node acknowledges: the queue has drained
@@ -373,7 +373,7 @@ def test_gathered_frames_that_the_host_does_not_read_are_lost_and_flagged(bench,
     heard = b""
     while (more := host.read()) or not heard.endswith(b"\r"):
         heard += more
-        port.hand_over()  # the line that was cut comes whole
+        port.hand_over()  # the cut line arrives complete
     assert set(heard.split(b"\r")) == {b"T0000000180000000000000000", b""}
     host.write(b"F\r")
     port.hand_over()
@@ -382,7 +382,7 @@ def test_gathered_frames_that_the_host_does_not_read_are_lost_and_flagged(bench,
 
 @contextmanager
 def served(bench, port):
-    """The bus runs in a thread, a millisecond whenever the client has written."""
+    """The bus runs in a thread, a millisecond after each write of the client."""
     reader, writer = os.pipe()
 
     def loop() -> None:
@@ -413,7 +413,7 @@ def test_python_can_sends_and_receives(bench, port, tmp_path):
         assert port.controller.bitrate == 1_000_000
         bus.send(can.Message(arbitration_id=0x05061601, data=b"\x09\x05\x05"))
         bus.send(can.Message(arbitration_id=0x123, is_extended_id=False, is_remote_frame=True))
-        while len(motor.got) < 2:  # each question makes the bus run; closing would empty the queue
+        while len(motor.got) < 2:  # each request lets the bus run; closing would empty the queue
             assert bus.get_serial_number(PATIENCE) == "TWIN"
     assert motor.frames == [
         CanFrame(0x05061601, b"\x09\x05\x05"),

@@ -1,4 +1,4 @@
-"""The bus behind python-can's `virtual` interface, and its error frames."""
+"""The bus with python-can's `virtual` interface, and its error frames."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One drive on a flywheel, driven by the bytes of its objects as by a master."""
+"""One drive on a flywheel, commanded by the bytes of its objects as by a master."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

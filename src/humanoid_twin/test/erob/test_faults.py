@@ -11,7 +11,7 @@ def history(bench) -> list[int]:
 
 
 def leave_position(bench) -> None:
-    bench.registers(position=0, velocity=0)  # limp: nothing but the position error grows
+    bench.registers(position=0, velocity=0)  # limp: only the position error grows
     bench.robot.plant.set_state(0, 2.6, 0.0)
     bench.robot.step()
 
@@ -61,7 +61,7 @@ def test_target_far_from_the_joint_is_an_error_before_it_is_a_blow(make_bench):
     bench = make_bench(position=3.0)
     bench.registers(position=515, velocity=19)
     bench.enable()
-    bench.latch(0x0F, 0)  # as a master does that never read the position
+    bench.latch(0x0F, 0)  # as from a master that has not read the position
     bench.robot.step(100)
     assert bench.read(0x603F) == 0x8500
     assert bench.speed < 10.0
@@ -169,7 +169,7 @@ def test_power_cycle_while_enabled_drops_the_joint(make_bench):
 def test_the_error_of_an_empty_battery_is_reset_only_after_a_new_one(bench):
     bench.enable()
     bench.drive.change_battery()
-    bench.drive.raise_error(0x730F)  # the battery that was new is empty, too
+    bench.drive.raise_error(0x730F)  # the new battery is empty, too
     for word in (0x80, 0x00):
         bench.latch(word)
     assert bench.read(0x603F) == 0x730F

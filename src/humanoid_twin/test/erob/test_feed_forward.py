@@ -1,4 +1,4 @@
-"""0x2382:03, the velocity feed-forward: what a moving target does to a drive that shall damp."""
+"""0x2382:03, the velocity feed-forward: the effect of a moving target in DAMPING."""
 
 import math
 
@@ -9,12 +9,12 @@ from humanoid_twin.ethercat.coe.dictionary import SdoAbort
 from humanoid_twin.physics.plant import Inertia
 
 ARM = Inertia(inertia=0.30, viscous=0.15, coulomb=0.10, gravity=6.0)
-LEVEL = math.pi / 2  # [rad] from where it falls
+LEVEL = math.pi / 2  # [rad] at the begin of the fall
 PERIOD = 20  # [ms] of the master
 
 
 def fall(bench, *, feed_forward: int, follow: bool, velocity: int = 56) -> float:
-    """Fastest speed [rad/s] of an arm that falls from level; 56 is DAMPING's velocity register."""
+    """Return the highest speed [rad/s] of an arm that falls from level; DAMPING has 56."""
     bench.robot.plant.set_state(0, LEVEL, 0.0)
     bench.enable()
     bench.registers(position=0, velocity=velocity)

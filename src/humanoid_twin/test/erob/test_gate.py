@@ -7,7 +7,7 @@ GAINS = [(0x2382, 1), (0x2381, 1), (0x2381, 2)]
 
 
 def push(bench) -> list[float]:
-    """Angles of the enabled drive under a load."""
+    """Return angles of the enabled drive under a load."""
     bench.enable()
     bench.robot.plant.set_external_torque(0, 4.0)
     angles = []

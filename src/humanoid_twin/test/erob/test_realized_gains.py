@@ -1,4 +1,4 @@
-"""Stiffness by a load, damping by a speed: golden numbers worked out by hand from the documents.
+"""Stiffness by a load, damping by a speed: golden numbers computed by hand from the documents.
 
 kd = 0.1063 · velocity register · efficiency, kp = kd · 0.01943 · position register.
 """
@@ -111,7 +111,7 @@ def test_integral_left_by_the_factory_gains_is_gone_when_soft_gains_act(bench):
     bench.enable()
     bench.robot.plant.set_external_torque(0, 5.0)
     bench.robot.step(5000)
-    assert abs(bench.angle) < 1e-3  # held by the integral alone
+    assert abs(bench.angle) < 1e-3  # held by the integral part alone
     bench.robot.plant.set_external_torque(0, 0.0)
     bench.registers(position=0, velocity=19)
     bench.robot.step(1000)

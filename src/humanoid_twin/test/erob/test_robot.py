@@ -63,7 +63,7 @@ def test_reversed_drive_holds_its_joint(make_bench):
     bench.enable()
     bench.robot.step(2000)
     assert bench.angle == pytest.approx(0.6, abs=0.02)
-    assert bench.read(0x6077, signed=True) < 0  # against gravity, in the drive's own direction
+    assert bench.read(0x6077, signed=True) < 0  # against gravity, in the direction of the drive
 
 
 def test_arms_sag_until_they_are_enabled():

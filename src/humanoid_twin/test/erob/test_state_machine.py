@@ -80,7 +80,7 @@ def test_torque_is_given_in_operation_enabled_and_quick_stop_only(make_bench, ac
             assert bench.read(0x6041) in (ENABLED, QUICK_STOP)
             assert bench.read(0x6041) != FAULT
     bench.drive.al_state_changed(AlState.OP)
-    for word in (0x00, 0x80, 0x00, 0x06, 0x07, 0x0F):  # and from everywhere there is a way back
+    for word in (0x00, 0x80, 0x00, 0x06, 0x07, 0x0F):  # each state can be left
         bench.latch(word)
     assert bench.read(0x6041) == ENABLED
 

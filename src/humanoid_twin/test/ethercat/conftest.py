@@ -97,7 +97,7 @@ class StubDrive:
 
 
 class StubPlant:
-    """Joints that stay where they are put."""
+    """Joints that keep the positions of the test."""
 
     def __init__(self, count: int) -> None:
         self.position, self.velocity, self.load = [0.0] * count, [0.0] * count, [0.0] * count
@@ -263,5 +263,5 @@ def new_master() -> MakeMaster:
 
 @pytest.fixture
 def master(new_master: MakeMaster) -> Master:
-    """In front of three slaves."""
+    """Return a master with three slaves."""
     return new_master(3)

@@ -1,4 +1,4 @@
-"""Distributed clocks: what converges, and each mistake that the drive answers with 0xA000."""
+"""Distributed clocks: convergence, and each error that the drive answers with 0xA000."""
 
 from itertools import pairwise
 

@@ -1,4 +1,4 @@
-"""The SDO server: values of any size arrive whole, and any bytes leave it running."""
+"""The SDO server: values of any size arrive complete, and it survives any bytes."""
 
 import pytest
 from hypothesis import given
@@ -15,7 +15,7 @@ CAPACITY = 122  # [bytes] of a mailbox of 128
 
 
 class Store:
-    """A dictionary with one of each kind, and a master's view of it."""
+    """A dictionary with one object of each kind, and a master."""
 
     def __init__(self, text: bytes = b"") -> None:
         self.values = {"text": text, "number": 0, "first": 1, "second": 2}
@@ -194,6 +194,6 @@ def test_any_sdo_command_is_answered_with_an_sdo_message(commands):
     for command, rest in commands:
         answer = store.server.answer(bytes([0, 0x20, command]) + rest, CAPACITY)
         if answer is None:
-            assert command >> 5 == 4  # an abort, the only message without an answer
+            assert command >> 5 == 4  # an abort, the only message with no answer
         else:
             coe.decode_response(answer)

@@ -17,7 +17,7 @@ REGISTERS = [0x0010, 0x0120, 0x0500, 0x0502, 0x0600, 0x0800, 0x0808, 0x0810, 0x0
 
 
 def mapping(random: Random) -> Datagram:
-    """An FMMU that maps something, anywhere."""
+    """Return an FMMU with a random map."""
     logical, length = random.randrange(64), random.choice([0, 1, 3, 8, 60, 0xFFFF])
     start = random.choice([0x0130, 0x0805, 0x1000, 0x1100, 0x1400, 0x2FFE, 0xFFFE])
     bits = random.randrange(10), random.randrange(10), random.randrange(10)
@@ -28,7 +28,7 @@ def mapping(random: Random) -> Datagram:
 
 
 def plausible(random: Random) -> bytes:
-    """A frame with real commands on real registers, and any data."""
+    """Return a frame with valid commands on existing registers, and random data."""
     datagrams = []
     for _ in range(random.randint(1, 4)):
         if random.random() < 0.15:
@@ -54,7 +54,7 @@ def mutated(random: Random, frame: bytes) -> bytearray:
 
 
 def erob_master(new_master):
-    """In front of three real drives on Prime's joints."""
+    """A master with three real drives on Prime's joints."""
     master, robot, moment = new_master(3), build_robot(prime_arms(3)), Moment()
     master.ring = VirtualRing(robot.drives, moment)
     master.world = Scheduler(robot.plant, moment)

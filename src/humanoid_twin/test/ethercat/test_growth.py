@@ -1,4 +1,4 @@
-"""A ring whose log isn't read runs in constant memory."""
+"""A ring whose log is not read runs in constant memory."""
 
 from collections.abc import Callable
 from typing import Any
@@ -10,18 +10,18 @@ from humanoid_devices_erob.wire import coe
 
 SECONDS = [10.0, pytest.param(3600.0, marks=pytest.mark.soak)]
 PERIOD = 0.02  # [s] of the process data
-FEW = 200  # blocks: what is remembered of the latest of everything
+FEW = 200  # blocks: records of the latest events
 ARENAS = 4096  # [kB]: Python asks for memory by the megabyte
 READING = coe.UploadRequest(0x603F, 0)
 
 
 def work(master: Any, seconds: float) -> None:
-    """Process data at 50 Hz; at every exchange one drive gets an SDO request."""
+    """Exchange process data at 50 Hz; at every exchange one drive gets an SDO request."""
     for exchange in range(round(seconds / PERIOD)):
         master.exchange()
         master.ask(exchange % master.count, READING)
         master.wait(PERIOD)
-        for drive in master.drives:  # stubs, which note everything: not the ring's memory
+        for drive in master.drives:  # stubs record all calls: this is not the ring's memory
             drive.latched.clear()
             drive.faults.clear()
 
@@ -58,7 +58,7 @@ def test_a_log_that_has_dropped_lines_says_how_many_and_then_begins_anew(
 def test_clocks_of_a_ring_that_runs_for_long_are_read_behind_the_end_of_32_bits(
     new_master: Callable[..., Any],
 ) -> None:
-    """Receive times have 32 bits [ns]: they begin anew every 4.3 s."""
+    """Receive times have 32 bits [ns]: they restart at 0 every 4.3 s."""
     master = new_master(3)
     differences = set()
     for seconds in (0.0, 4.0, 0.29, 0.004, 1000.0):

@@ -21,7 +21,7 @@ DEVICE_TYPE = bytes.fromhex("0030 43 0010 00 92010200".replace(" ", ""))
 
 @pytest.fixture
 def mailbox(master: Master) -> Master:
-    """A master in front of slaves in PREOP."""
+    """A master with slaves in PREOP."""
     master.preop()
     return master
 

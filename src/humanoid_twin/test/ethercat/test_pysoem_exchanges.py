@@ -1,6 +1,6 @@
-"""Both ends of CoE against mail that an unmodified pysoem 1.1 exchanged, mailboxes of 32 bytes.
+"""Both ends of CoE against messages of an unmodified pysoem 1.1, with mailboxes of 32 bytes.
 
-The requests are pysoem's own bytes, so a mistake that stack and virtual robot share shows.
+The requests are bytes of pysoem, so they show an error that stack and virtual robot share.
 """
 
 import pytest
@@ -52,7 +52,7 @@ EXCHANGES = [EXPEDITED_UP, EXPEDITED_DOWN, SEGMENTED_UP, SEGMENTED_DOWN, ABORTED
 NAMES = ["expedited up", "expedited down", "segmented up", "segmented down", "aborted"]
 # pysoem reported code 0x8400, error register 0.
 EMERGENCY = "0a 00 00 00 00 13 00 10 00 84 00 00 00 00 00 00"
-# Reserved bytes of a request where pysoem leaves the object's index, and we zeros.
+# Reserved bytes of a request: pysoem leaves the index of the object there, the stack zeros.
 SPARE = {"0a 00 00 00 00 13 00 20 60 18 10 00 00 00 00 00": (9, 11)}
 
 

@@ -1,4 +1,4 @@
-"""Addressing and registers, as a master finds them before it configures anything."""
+"""Addressing and registers before any configuration by a master."""
 
 import struct
 
@@ -37,7 +37,7 @@ def test_slaves_are_numbered_by_position_and_answer_to_their_numbers(master):
 
 def test_a_position_behind_the_last_slave_answers_nothing(master):
     answer = master.send(Datagram(Command.APRD, physical(-3, 0), bytes(1)))[0]
-    assert (answer.counter, answer.address & 0xFFFF) == (0, 0)  # counted on by three
+    assert (answer.counter, answer.address & 0xFFFF) == (0, 0)  # incremented by three slaves
 
 
 def test_a_register_that_only_the_slave_sets_keeps_its_value(master):

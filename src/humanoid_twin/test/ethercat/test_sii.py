@@ -1,4 +1,4 @@
-"""The EEPROM's content, decoded by a separate reader."""
+"""The content of the EEPROM, decoded by an independent reader."""
 
 import struct
 

@@ -1,4 +1,4 @@
-"""The work of slaves between two frames: at its millisecond, although no frame asks for it."""
+"""The work of slaves between two frames is done in its millisecond, without a frame."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ WRITE_MODE = coe.ExpeditedDownload(objects.MODE, 0, b"\x09").encode()
 
 @pytest.fixture
 def safeop(master: Master) -> Master:
-    """A master in front of slaves in SAFEOP, where no process data overwrite an object."""
+    """A master with slaves in SAFEOP, where process data does not overwrite objects."""
     master.safeop()
     return master
 

@@ -1,4 +1,4 @@
-"""Plants to drive by hand: Prime, and small robots whose motion is known."""
+"""Plants for tests: Prime, and small robots with a known motion."""
 
 from collections.abc import Callable
 
@@ -20,7 +20,7 @@ def link(name: str, mass: float = MASS) -> str:
 
 
 def hinge(name: str, child: str, axis: str) -> str:
-    beside = "0 1 0" if name == "level" else "0 0 0"  # out of the other's way
+    beside = "0 1 0" if name == "level" else "0 0 0"  # apart from the other arm
     return f"""<joint name="{name}" type="revolute"><parent link="base"/><child link="{child}"/>
       <origin xyz="{beside}"/><axis xyz="{axis}"/>
       <limit lower="-3" upper="3" velocity="9" effort="9"/></joint>"""

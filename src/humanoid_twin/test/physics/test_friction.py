@@ -1,4 +1,4 @@
-"""Friction of joints against its closed form: what sets them in motion, and what keeps it up."""
+"""Friction of joints against its closed form: torques that start and sustain a motion."""
 
 import math
 
@@ -47,7 +47,7 @@ def run(plant: MujocoPlant, steps: int) -> None:
     ],
 )  # fmt: skip
 def test_a_joint_at_rest_breaks_away_at_the_torque_of_the_map(build, position, breakaway):
-    """Within 0.1 %; below, it stays where it is, and doesn't creep."""
+    """The limit is within 0.1 %; below it the joint does not move or creep."""
     plant = build()
     plant.set_state(LEVEL, position, 0.0)
     plant.torque[LEVEL] = 0.999 * breakaway
@@ -63,7 +63,7 @@ def test_a_joint_at_rest_breaks_away_at_the_torque_of_the_map(build, position, b
     {}, {"viscous": 0.1}, {"coulomb": 0.6, "stribeck_speed": 0.05, "viscous": 0.1},
 ])  # fmt: skip
 def test_at_speed_the_torque_is_map_stribeck_and_viscous(build, velocity, options):
-    """The torque of the sum keeps the velocity; any other changes it at once."""
+    """The torque of the sum keeps the velocity; any other torque changes it at once."""
     plant = build(**options)
     coulomb, viscous = options.get("coulomb", 1.0), options.get("viscous", 0.0)
     speed = options.get("stribeck_speed", 1.0)
@@ -92,7 +92,7 @@ def test_friction_holds_a_limb_until_gravity_exceeds_it(build):
     plant.set_state(SWING, held, 0.0)
     run(plant, 500)
     assert plant.position[SWING] == pytest.approx(held, abs=1e-7)
-    more = math.acos(0.35 / WEIGHT)  # more than friction has backward
+    more = math.acos(0.35 / WEIGHT)  # more than the backward friction
     plant.set_state(SWING, more, 0.0)
     run(plant, 500)
     assert plant.position[SWING] == pytest.approx(more, abs=1e-7)

@@ -13,7 +13,7 @@ from humanoid_twin.physics.mujoco_plant import MujocoPlant
 
 INERTIA = 0.06  # [kg m²]
 SWING, LEVEL = 0, 1
-DOWN = math.pi / 2  # [rad] the swing hangs
+DOWN = math.pi / 2  # [rad] of the hanging swing
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def test_a_payload_weighs_and_resists_until_it_is_taken_away(arms, loads, name):
     arms.set_state(SWING, 0.0, 0.0)
     arms.torque[SWING] = -(1.0 + 1.5) * 9.81 * 0.2
     loads.payload(name, 0.7)
-    loads.payload(name, 1.5)  # instead of the one before
+    loads.payload(name, 1.5)  # replaces the payload before
     run(arms, 50)
     assert arms.velocity[SWING] == pytest.approx(0.0, abs=1e-9)
     loads.payload(name, 0.0)

@@ -77,7 +77,7 @@ def test_a_stop_gives_way_by_a_milliradian_under_the_torque_of_a_drive(prime):
     run(prime, 3000)
     joints = [prime.model.joint(name) for name in JOINTS]
     beyond = prime.position - [joint.range[1] for joint in joints]
-    # Arms that meet each other or the torso don't reach their stops; those that do stay there.
+    # Arms that touch each other or the torso do not reach their stops; the others stay at them.
     reached = beyond > -0.01
     assert reached.sum() >= 8
     assert beyond.max() < 1e-3
@@ -102,7 +102,7 @@ def test_prime_hangs_at_rest(prime):
 
 
 def test_arms_are_coupled(prime):
-    """A torque at the shoulder moves the elbow, which single inertias can't show."""
+    """A torque at the shoulder moves the elbow; single inertias do not show this."""
     prime.torque[JOINTS.index("left_shoulder_pitch")] = -5.0
     run(prime, 100)
     assert abs(prime.velocity[JOINTS.index("left_elbow_pitch")]) > 0.1
@@ -147,7 +147,7 @@ def test_every_moving_link_of_prime_is_a_body(prime_urdf):
 
 
 def test_the_rotors_are_those_that_the_description_assumes(prime_urdf):
-    """Two sources on purpose, but one robot."""
+    """The two sources are separate on purpose, and describe one robot."""
     assumed = read_yaml(JOINTS_FILE).content
     model = build_model(prime_urdf, ROTORS)
     for name in JOINTS:

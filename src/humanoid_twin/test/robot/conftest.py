@@ -11,7 +11,7 @@ from humanoid_twin.testing import Robot, robot
 
 @pytest.fixture(scope="module")
 def stepped(prime_file: Path) -> Iterator[Robot]:
-    """One robot for a module, whose time passes by command. Skips where there can be no veth."""
+    """One robot for a module, with stepped time. Skips if no veth pair can be made."""
     try:
         with robot(prime_file, clock="stepped") as found:
             yield found

@@ -1,4 +1,4 @@
-"""Files of actuators: what they give, and what is refused."""
+"""Files of actuators: their values, and refusals."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Both buses on one body, without a process: what is mounted where, and that it repeats."""
+"""Both buses on one body, without a process: mountings, and repeatable runs."""
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ POSITION_GAIN, VELOCITY_GAIN = 515, 19
 
 
 class Prime:
-    """The whole robot, driven without frames on the ring's side and with them on the bus'."""
+    """The whole robot; commands come without frames on the ring and by frames on the CAN bus."""
 
     def __init__(self, urdf: str, mountings: dict[str, Mounting]) -> None:
         self.plant, self.moment = MujocoPlant(urdf, ROTORS), Moment()
@@ -45,7 +45,7 @@ class Prime:
         assert self.host.send(frame, self.moment.now)
 
     def enable(self) -> None:
-        """Enable all fourteen with the gains of STANDBY, each at its position."""
+        """Enable all fourteen joints with the gains of STANDBY, each at its position."""
         for drive in self.drives:
             drive.al_state_changed(AlState.OP)
             drive.gains.gate = 1
@@ -95,7 +95,7 @@ def test_a_joint_turned_by_a_reversed_drive_goes_the_other_way(prime_urdf):
 
 
 def test_the_same_error_gives_the_same_torque_on_both_buses(prime_urdf):
-    """But for what the transmission of the eRobs loses: 0.7 is left (load tests on Prime)."""
+    """The transmission of the eRobs reduces this to 0.7 (load tests on Prime)."""
     robot = Prime(prime_urdf, {})
     robot.enable()
     robot.aim(0.1)

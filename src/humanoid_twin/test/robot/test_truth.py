@@ -1,4 +1,4 @@
-"""Node `truth`: where the joints are, for people."""
+"""Node `truth`: the true joint positions, for displays."""
 
 import os
 import signal
@@ -24,7 +24,7 @@ PATIENCE = 60.0  # [s]
 def listen(
     monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[Callable[[Callable[[JointState], bool]], JointState]]:
-    """Function that waits for the first message on the topic that fits."""
+    """Return a function that waits for the first message that meets a condition."""
     domain = own_domains()[0]
     monkeypatch.setenv("ROS_DOMAIN_ID", str(domain))
     monkeypatch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
@@ -79,7 +79,7 @@ def test_the_truth_is_published_until_the_node_ends(stepped, listen):
 
 @pytest.fixture
 def handlers() -> Iterator[None]:
-    """Puts back what happens at signals, which the node's main function changes."""
+    """Restore the signal handlers, which the node's main function changes."""
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     yield
     for number, handler in before.items():

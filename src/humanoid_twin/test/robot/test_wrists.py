@@ -1,4 +1,4 @@
-"""Any CAN client moves the wrists of the same body that the ring's drives move."""
+"""A CAN client moves the wrists of the body that the drives on the ring move."""
 
 import math
 from collections.abc import Iterator
@@ -33,11 +33,11 @@ class Host:
         )
 
     def send(self, device: int, kind: MessageType, payload: bytes) -> None:
-        """Put it into the adapter's queue; returns when it is there."""
+        """Put a frame into the adapter's queue; wait until it is there."""
         waiting = self.control.can_statistics()["adapter_waiting"]
         self.bus.send(can.Message(arbitration_id=identifier(device, kind), data=payload))
         while self.control.can_statistics()["adapter_waiting"] == waiting:
-            pass  # the serial line takes its time, the bus doesn't: its clock stands still
+            pass  # the serial line has a delay; the bus has none, as its clock is stopped
 
     def enable(self, device: int, stiffness: float, damping: float) -> None:
         self.send(device, MessageType.GAINS, Gains(stiffness / 688.58, damping / 1.125).encode())
@@ -59,7 +59,7 @@ class Host:
 
 @pytest.fixture
 def host(stepped: Robot) -> Iterator[Host]:
-    """With all motors disabled and all joints at rest."""
+    """All motors are disabled and all joints at rest."""
     stepped.control.can_power_off()
     stepped.control.can_power_on()
     for name in JOINTS:
@@ -102,7 +102,7 @@ def test_its_feedback_is_the_position_of_the_body(host):
 
 
 def test_the_drives_of_the_arm_feel_the_wrist(host):
-    """Action and reaction: what one bus' motor does moves a joint of the other bus' drives."""
+    """Action and reaction: a motor on the CAN bus moves a joint of a drive on the ring."""
     host.enable(LEFT_ROLL, 60.0, 0.5)
     host.aim(LEFT_ROLL, 0.6)
     host.control.record(0.1)

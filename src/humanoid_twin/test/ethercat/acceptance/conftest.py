@@ -1,4 +1,4 @@
-"""pysoem, unmodified, in front of a ring process."""
+"""Unmodified pysoem with a ring process."""
 
 import struct
 from collections.abc import Callable, Iterator
@@ -16,7 +16,7 @@ TX_LINES = (0x60410010, 0x60640020, 0x606C0020, 0x60770010)
 
 
 class SoemMaster:
-    """pysoem as any program would use it, on a virtual ring with a stepped clock."""
+    """pysoem on a virtual ring with a stepped clock, used as by any program."""
 
     def __init__(self, ring: Ring, pysoem: ModuleType, stepped: bool) -> None:
         self.ring, self.pysoem, self.stepped = ring, pysoem, stepped
@@ -27,7 +27,7 @@ class SoemMaster:
 
     @property
     def slaves(self) -> list[Any]:
-        """Those of pysoem, which has no types."""
+        """Return the slaves of pysoem, which has no types."""
         return list(self.soem.slaves)
 
     def find(self) -> int:
@@ -36,7 +36,7 @@ class SoemMaster:
         return count
 
     def state(self, wanted: int) -> int:
-        """State of all slaves (combined), after ring time has let them get there."""
+        """Return the combined state of all slaves after some ring time."""
         self._pass(0.002)
         return int(self.soem.state_check(wanted, 50_000))
 
@@ -50,7 +50,7 @@ class SoemMaster:
         return self.state(state)
 
     def configure(self, cycle: float = 0.001) -> int:
-        """Map process data and start SYNC0; the size of the process image."""
+        """Map process data and start SYNC0; return the size of the process image."""
         for slave in self.slaves:
             slave.config_func = self._map
         self.soem.manual_state_change = True
@@ -76,7 +76,7 @@ class SoemMaster:
         return int(self.soem.receive_processdata(50_000))
 
     def cycle(self, times: int, controlword: int = 0, seconds: float = 0.001) -> int:
-        """Exchange and let time pass, `times` times; the last working counter."""
+        """Exchange and let time pass, `times` times; return the last working counter."""
         counter = 0
         for _ in range(times):
             for slave in self.slaves:

@@ -1,4 +1,4 @@
-"""Captured frames, read by ourselves and by a third party's dissector."""
+"""Captured frames, read by this test and by the dissector of another project."""
 
 import shutil
 import subprocess

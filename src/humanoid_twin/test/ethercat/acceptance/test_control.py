@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def soem(make_soem: Callable[..., SoemMaster]) -> SoemMaster:
-    """A master in front of two slaves in PREOP, on a stepped clock."""
+    """A master with two slaves in PREOP, on a stepped clock."""
     master = make_soem(2)
     master.find()
     return master
@@ -54,7 +54,7 @@ REFUSALS = [
 
 
 def test_a_command_that_cannot_be_is_refused_with_the_reason(soem):
-    for ask, why in REFUSALS:  # of one ring: starting one for each takes its time
+    for ask, why in REFUSALS:  # of one ring: a start of a ring for each would be slow
         with pytest.raises(RingError, match=why):
             ask(soem.ring.control)
     assert soem.ring.control.statistics()["frames"] > 0

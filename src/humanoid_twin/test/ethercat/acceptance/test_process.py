@@ -27,7 +27,7 @@ def interfaces() -> set[str]:
 
 @pytest.fixture
 def pair() -> Iterator[tuple[str, str]]:
-    """Names of a pair's ends. Skips where none can be made."""
+    """Names of the ends of a pair. Skips if no pair can be made."""
     names = f"hct{os.getpid()}a", f"hct{os.getpid()}b"
     try:
         with veth_pair(*names):
@@ -99,7 +99,7 @@ def test_a_pair_is_up_on_both_ends_and_quiet(pair):
     for name in pair:
         state = Path(f"/sys/class/net/{name}/operstate")
         deadline = time.monotonic() + GIVE_UP
-        while state.read_text("ascii") != "up\n":  # the kernel notes it a little later
+        while state.read_text("ascii") != "up\n":  # the kernel reports it a little later
             assert time.monotonic() < deadline, state.read_text("ascii")
             time.sleep(0.01)
         switch = f"/proc/sys/net/ipv6/conf/{name}/disable_ipv6"
