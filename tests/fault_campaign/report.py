@@ -70,7 +70,7 @@ def _commands(entry: Entry, *, stepped: bool) -> list[str]:
 
 
 def print_table(entries: Sequence[Entry]) -> None:
-    """Return a row for each kind with its worst figures. Speed and effort: ratio to the limit."""
+    """Print a row for each kind with its worst figures. Speed and effort: ratio to the limit."""
     table = Table(title="Faults", title_justify="left")
     table.add_column("kind", overflow="fold")
     for column in _COLUMNS:
@@ -83,7 +83,7 @@ def print_table(entries: Sequence[Entry]) -> None:
 
 
 def write_json(entries: Sequence[Entry], tally: Tally, file: Path) -> None:
-    """Return the sums and all trials as JSON."""
+    """Write the sums and all trials as JSON."""
     content: dict[str, Any] = {
         "tally": asdict(tally),
         "trials": [asdict(entry) for entry in entries],

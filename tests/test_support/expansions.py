@@ -22,7 +22,7 @@ class Expansion:
     """The part of xacro's document that the stack uses."""
 
     text: str
-    files: Mapping[Path, bytes]  # *files of the expansion
+    files: Mapping[Path, bytes]  # files of the expansion
 
     def toprettyxml(self, indent: str) -> str:
         """Return the URDF."""

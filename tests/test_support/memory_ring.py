@@ -73,7 +73,7 @@ class MemoryRing(SteppedTime):
         self._left = 0  # of `turns`
 
     def clock(self) -> float:
-        """*See Machine: this is ring time."""
+        """See Machine: this is ring time."""
         return self.world.now / 1e9
 
     def advance(self, seconds: float) -> None:

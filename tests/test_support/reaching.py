@@ -1,4 +1,4 @@
-"""*The motion that the policy of Prime follows."""
+"""The motion that the policy of Prime follows."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ GIVE_UP = 30.0  # [s] dead-man's switch of every wait, far above what is expecte
 
 @pytest.fixture
 def domain(monkeypatch: pytest.MonkeyPatch) -> int:
-    """*A ROS domain of the test on this machine only."""
+    """A ROS domain of the test on this machine only."""
     be_on_a_free_domain(monkeypatch.setenv)
     return int(os.environ["ROS_DOMAIN_ID"])
 

@@ -1,4 +1,4 @@
-"""The rviz configuration: it names what rviz has and what the robot publishes."""
+"""The rviz configuration names existing classes of rviz and topics of the robot."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def config() -> dict[str, Any]:
 
 
 def values_of(key: str, node: Any) -> Iterator[Any]:
-    """Every value of `key`, wherever it is."""
+    """Return all values of `key` at any depth."""
     children = node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
     if isinstance(node, dict) and key in node:
         yield node[key]

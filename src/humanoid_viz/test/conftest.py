@@ -1,4 +1,4 @@
-"""A viewer started as by a user, and a robot that consists of its topics."""
+"""A viewer started as by a user, and the topics of a robot without a control process."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _wait_until(condition: Callable[[], bool], what: str) -> None:
 
 @pytest.fixture
 def wait_until() -> Callable[[Callable[[], bool], str], None]:
-    """Waits until a condition holds; the error names the condition if it never does."""
+    """Wait until a condition holds; the error names the condition."""
     return _wait_until
 
 
@@ -85,7 +85,7 @@ def arm_model(arm_urdf: str) -> RobotModel:
 
 @pytest.fixture
 def domain(monkeypatch: pytest.MonkeyPatch) -> int:
-    """A ROS domain of this test's own, on this machine only."""
+    """A ROS domain of the test on this machine only."""
     number = own_domains()[0]
     monkeypatch.setenv("ROS_DOMAIN_ID", str(number))
     monkeypatch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
@@ -250,7 +250,7 @@ class FakeRobot:
 
 @pytest.fixture
 def robot(domain: int) -> Iterator[FakeRobot]:
-    """A robot that has not described itself yet."""
+    """A robot that has not published its description yet."""
     robot = FakeRobot()
     yield robot
     robot.end()
@@ -258,7 +258,7 @@ def robot(domain: int) -> Iterator[FakeRobot]:
 
 @pytest.fixture
 def add_silent_mode_manager(domain: int) -> Iterator[Callable[[], None]]:
-    """Adds a mode manager that is there, but answers nothing."""
+    """Add a mode manager that does not answer."""
     context = Context()
     rclpy.init(context=context)
     node = Node("silent", context=context)

@@ -95,12 +95,12 @@ def test_clicks_become_requests_and_refusals_are_shown(open_tab, robot, wait_unt
     tab.click_mode(Mode.DAMPING)
     wait_until(lambda: robot.requests == [1], "a request for DAMPING")
     tab.shows("requested DAMPING", ".hc-answer")
-    tab.shows_mode(Mode.ZERO_TORQUE)  # asking is not having: the requests are not statements
+    tab.shows_mode(Mode.ZERO_TORQUE)  # requests are not statements
 
     robot.refusal = "Rejected LOAD: requires DAMPING (currently <b>ZERO_TORQUE</b>)"
     tab.click_mode(Mode.STANDBY)
     wait_until(lambda: robot.requests == [1, 2], "a request for STANDBY")
-    tab.shows(robot.refusal, ".hc-message")  # as text: what came over a topic is not HTML
+    tab.shows(robot.refusal, ".hc-message")  # as text: data of a topic is not HTML
 
     robot.mode = 2
     robot.progress(0.25)
@@ -162,7 +162,7 @@ def test_progress_and_safety_are_shown_and_damping_never_scrolls_away(open_tab, 
             .every(area => area.scrollWidth <= area.clientWidth)"""
     )
 
-    most = MOST_SOURCES - 2  # beside the two buses
+    most = MOST_SOURCES - 2  # besides the two buses
     for i in range(most):
         robot.report(f"source_{i:02}", 1, "a long list of safety sources")
     tab.shows(f"source_{most - 1:02}", ".hc-safety")
@@ -185,7 +185,7 @@ def test_a_malformed_description_is_shown_and_a_good_one_after_it_drawn(open_tab
     tab.robot_view_becomes(lambda picture: changed(empty, picture) > 0.1, "a robot")
     robot.describe("<robot><link/></robot>")
     tab.shows("a <link> has no name", ".hc-notice")
-    # The camera stays where it went to look at the robot.
+    # The camera keeps the position from which it shows the robot.
     tab.robot_view_becomes(lambda picture: colourfulness(picture) < 0.01, "no robot")
 
 

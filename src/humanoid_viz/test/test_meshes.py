@@ -1,4 +1,4 @@
-"""Meshes of a description in the picture."""
+"""Meshes of a description in the 3-D view."""
 
 from __future__ import annotations
 

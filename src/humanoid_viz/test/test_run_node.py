@@ -24,7 +24,7 @@ def node() -> Iterator[Node]:
 
 
 def test_executor_is_shut_down_after_its_thread_has_ended(node, monkeypatch) -> None:
-    # Earlier, the thread meets entities that are gone: AttributeError in the middle of a wait.
+    # Before, the thread would wait for destroyed entities: AttributeError in the wait.
     shutdown = SingleThreadedExecutor.shutdown
     alive: list[str] = []
 

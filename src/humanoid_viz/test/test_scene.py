@@ -12,7 +12,7 @@ from humanoid_viz.state.urdf import parse_urdf
 
 
 class FakeScene:
-    """Keeps what was added, by path."""
+    """Records the added objects by path."""
 
     def __init__(self) -> None:
         self.nodes = {}

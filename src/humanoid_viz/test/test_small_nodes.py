@@ -1,4 +1,4 @@
-"""The nodes beside the viewer, as processes: their topics and their end."""
+"""The other nodes of the viewer package as processes: topics and end."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def start(domain: int, tmp_path: Path) -> Iterator[Callable[..., subprocess.Pope
 
 @pytest.fixture
 def received(robot: Any) -> Callable[..., list[Any]]:
-    """Return the messages of a topic, in the robot's own process."""
+    """Return the messages of a topic, in the process of the robot."""
 
     def listen(kind: type, topic: str, qos: Any = 10) -> list[Any]:
         messages: list[Any] = []
@@ -63,7 +63,7 @@ def test_the_marker_shows_the_mode_and_ends_in_order(
     assert (marker.color.r, marker.color.g) == (pytest.approx(0.85), 0.0)
     assert (marker.type, marker.action) == (Marker.TEXT_VIEW_FACING, Marker.ADD)
     assert (marker.header.frame_id, marker.pose.position.z) == ("base_link", 2.5)
-    assert marker.header.stamp.sec == 0  # wherever the frame is now
+    assert marker.header.stamp.sec == 0  # at any place of the frame
     process.send_signal(number)
     assert process.wait(GIVE_UP) == 0
     assert process.stderr.read() == ""

@@ -1,4 +1,4 @@
-"""The description as it is in the source tree, expanded once per back end."""
+"""The description of the source tree, expanded once per back end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bad arguments and hardware files are refused, by a message that says where and what."""
+"""Wrong arguments and hardware files are refused by a message with place and error."""
 
 from __future__ import annotations
 
@@ -214,7 +214,7 @@ def test_empty_optional_overrides_are_allowed(
 
 @pytest.fixture
 def installed(config_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An ament prefix with both packages, as `colcon build` would leave it."""
+    """An ament prefix with both packages, as after `colcon build`."""
     for package, source in (
         ("prime_description", Path(__file__).parents[1] / "robots"),
         ("humanoid_bringup_prime", config_folder),

@@ -1,4 +1,4 @@
-"""The robot as the URDF states it: joints, limits, masses."""
+"""The robot in the URDF: joints, limits, masses."""
 
 from __future__ import annotations
 

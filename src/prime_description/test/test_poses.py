@@ -1,4 +1,4 @@
-"""The robot as MuJoCo sees it: poses, contacts, symmetry, stability."""
+"""The robot in MuJoCo: poses, contacts, symmetry, stability."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def model(urdf_text: Callable[[str], str]) -> mujoco.MjModel:
 
 
 def forward(model: mujoco.MjModel, positions: np.ndarray) -> mujoco.MjData:
-    """All that MuJoCo computes for a pose at rest; positions (14,) [rad]."""
+    """Return MuJoCo's data for a pose at rest; positions (14,) [rad]."""
     data = mujoco.MjData(model)
     data.qpos[:] = positions
     mujoco.mj_forward(model, data)
@@ -43,7 +43,7 @@ def forward(model: mujoco.MjModel, positions: np.ndarray) -> mujoco.MjData:
 
 
 def mirrored_pose(fractions: list[float], model: mujoco.MjModel) -> np.ndarray:
-    """Positions (14,) [rad]: left arm at `fractions` of its ranges, right arm its mirror image."""
+    """Return positions (14,) [rad]: left arm at `fractions` of its ranges, right arm mirrored."""
     lower, upper = model.jnt_range[:7].T
     left = lower + np.asarray(fractions) * (upper - lower)
     return np.concatenate([left, FLIP * left])
@@ -133,7 +133,7 @@ def test_right_arm_is_the_mirror_image_of_the_left(
 def rates_of_damping(
     model: mujoco.MjModel, positions: np.ndarray, rotors: np.ndarray
 ) -> np.ndarray:
-    """Decay rates [1/s] of the joint velocities under damping 6 on every joint."""
+    """Return the decay rates [1/s] of the joint velocities under damping 6 on every joint."""
     data = forward(model, positions)
     inertia = np.zeros((14, 14))
     mujoco.mj_fullM(model, data, inertia)
@@ -149,6 +149,6 @@ def test_rotor_inertia_keeps_damping_stable_at_the_physics_step(
     params = urdf("sim").findall("ros2_control/joint/param[@name='rotor_inertia']")
     rotors = np.array([float(str(p.text)) for p in params])
     positions = mirrored_pose(fractions, model)
-    # An explicit step is stable while rate * step < 2; below 1 it doesn't even overshoot.
+    # An explicit step is stable while rate * step < 2; below 1 it does not overshoot.
     assert rates_of_damping(model, positions, rotors).max() * TIMESTEP < 1.0
     assert rates_of_damping(model, positions, np.zeros(14)).max() * TIMESTEP > 2.0

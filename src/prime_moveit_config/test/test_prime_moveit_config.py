@@ -50,7 +50,7 @@ def test_srdf_is_that_of_the_robot() -> None:
 
 
 def test_groups_are_chains_of_the_description(prime: RobotDescription) -> None:
-    """Each arm holds its seven joints, in kinematic order."""
+    """Each arm has its seven joints in kinematic order."""
     robot = ElementTree.fromstring(prime.urdf)
     above = {}
     for joint in robot.findall("joint"):

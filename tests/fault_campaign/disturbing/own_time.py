@@ -33,7 +33,7 @@ def family(root: int) -> list[int]:
     """Return `root` and its descendants."""
     children: dict[int, list[int]] = {}
     for file in Path("/proc").glob("[0-9]*/stat"):
-        with suppress(OSError):  # *the process has ended
+        with suppress(OSError):  # the process has ended
             parent = int(_fields(file.read_text())[1])
             children.setdefault(parent, []).append(int(file.parent.name))
     found = [root]
@@ -45,7 +45,7 @@ def family(root: int) -> list[int]:
 def _used(process: int) -> float:
     try:
         text = Path(f"/proc/{process}/stat").read_text()
-    except OSError:  # *the process has ended
+    except OSError:  # the process has ended
         return 0.0
     return sum(map(int, _fields(text)[11:15])) * _TICK  # utime, stime, cutime, cstime
 

@@ -37,10 +37,10 @@ class FaultyRemoteController(RemotePolicyController):
     """Acts as REMOTE until an order comes."""
 
     order = ""
-    machine: Machine = LINUX  # *replaced by the value of the process
+    machine: Machine = LINUX  # replaced by the value of the process
 
     def on_activate(self, state: JointState, command: JointCommand, now: float) -> None:
-        """See Controller. *Forget an order of an earlier fault."""
+        """See Controller. Forget an order of an earlier fault."""
         super().on_activate(state, command, now)
         self.order = ""
         self._began = now
@@ -99,7 +99,7 @@ class FaultyPolicyController(RlPolicyController):
     """Acts as LOCOMOTION until an order comes."""
 
     order = ""
-    machine: Machine = LINUX  # *replaced by the value of the process
+    machine: Machine = LINUX  # replaced by the value of the process
 
     def on_configure(self, parameters: PolicyParameters, robot: RobotFacts) -> None:
         """See Controller."""
@@ -121,7 +121,7 @@ class FaultyPolicyController(RlPolicyController):
         self.inference.compute = disturbed
 
     def on_activate(self, state: JointState, command: JointCommand, now: float) -> None:
-        """See Controller. *Forget an order of an earlier fault."""
+        """See Controller. Forget an order of an earlier fault."""
         super().on_activate(state, command, now)
         self.order = ""
 

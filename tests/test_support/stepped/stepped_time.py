@@ -53,11 +53,11 @@ class SteppedTime(Machine):
         return LINUX.start(name, run)
 
     def make_realtime(self, priority: int) -> str:
-        """*See Machine: the system is not changed."""
+        """See Machine: the system is not changed."""
         return ""
 
     def make_ros_side_realtime(self) -> None:
-        """*See Machine: the system is not changed."""
+        """See Machine: the system is not changed."""
 
 
 class RingTime(SteppedTime):

@@ -86,7 +86,7 @@ class Operator:
 
 @pytest.fixture(params=SEEDS)
 def mountings(request: pytest.FixtureRequest) -> dict[str, Setting]:
-    """Return the true mounting."""
+    """The true mounting of each joint."""
     random = Random(request.param)
     return {
         joint: Setting(random.choice((-1, 1)), random.uniform(-pi, pi)) for joint in RING_JOINTS

@@ -40,7 +40,7 @@ def edited(tmp_path: Path) -> Callable[[Edit], Path]:
 
 @pytest.fixture(scope="module")
 def urdf() -> str:
-    """Return options of the real robot with a calibration file that can be replaced."""
+    """The description of the real robot; tests replace its calibration file."""
     return expand({"calibration_file": "/nowhere.yaml"})
 
 

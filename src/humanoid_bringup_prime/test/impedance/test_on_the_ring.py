@@ -146,7 +146,7 @@ class Robot:
 
     @property
     def number(self) -> int:
-        """Return mode and number of the switch in force."""
+        """Return the number of the switch in force."""
         return self._in_force.number
 
     @property
@@ -160,7 +160,7 @@ class Robot:
 
     @property
     def values(self) -> Mapping[str, str]:
-        """Return the diagnosis of the joint."""
+        """Return the values of the joint's diagnosis."""
         return next(it.values for it in self.system.diagnose() if it.name == f"joint: {JOINT}")
 
     @property
