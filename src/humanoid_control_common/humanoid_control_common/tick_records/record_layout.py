@@ -41,7 +41,7 @@ class Word(IntEnum):
 class EventKind(IntEnum):
     """Kinds of events. The text is for operators; `level` is that of a SafetyReport."""
 
-    SWITCH = 0  # another controller is in charge
+    SWITCH = 0  # another controller is in force
     FALL = 1  # by the loop, or by the mode manager
     REPORT = 2  # of a safety source: "source<tab>flags<tab>message"
     REFUSAL = 3

@@ -13,7 +13,7 @@ from humanoid_motion.trajectory.trajectory import Trajectory
 class Status(IntEnum):
     """State of a goal; the values are those of humanoid_control_msgs/TrajectoryState."""
 
-    HOLDING = 0  # no goal since the controller is in charge
+    HOLDING = 0  # no goal since the controller is in force
     ACTIVE = 1
     SUCCEEDED = 2
     CANCELED = 3
@@ -63,7 +63,7 @@ class Progress(NamedTuple):
     goal: Goal  # in force
     began: float  # [s] the loop's time
     status: Status  # of the goal in force
-    text: str  # why it ended
+    text: str  # reason of the end
     braking: bool  # it comes to rest; other goals are refused until then
     time: float  # [s] on the trajectory
     rate: float = 1.0  # at which that time passes; below 1 the motion is slowed down
