@@ -78,7 +78,7 @@ def _paced(
         begin = clock()
         component.read(state, now, period)
         between = clock()
-        # Every tick has another command, as a component might not send equal ones.
+        # Every tick has another command: a component need not send an equal one again.
         command.position[:] = 0.1 * np.sin(2.0 * np.pi * now)
         ready = clock()
         component.write(command, now, period)
@@ -127,7 +127,7 @@ def main() -> None:
                 ]
             )
         )
-        motors.wait_for("can: ")  # its greeting: the adapter answers
+        motors.wait_for("can: ")  # the adapter's first answer
         calibration.write_text(
             "".join(f"wrist_{i}: {{id: {i}, direction: 1, homing_offset: 0.0}}\n" for i in IDS)
         )

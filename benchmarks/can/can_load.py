@@ -2,9 +2,9 @@
 
 Lite's control process in DAMPING, without black box and viewer, against the virtual Lite with
 bit-exact buses at 1 Mbit/s. A motor answers each command, so that a tick is 14 frames on each bus.
-"Ticks" is the share of commands that reach a motor: a newer command replaces one that waits for the
-bus, the adapter or the process. "Full" is the rate at which the measured frames would fill the bus.
-The processes have serial adapters (slcan): at most 5 frames without an answer, and the virtual
+"Ticks" is the share of commands that a motor receives: a newer command replaces one that waits for
+the bus, the adapter or the process. "Full" is the rate at which the measured frames would fill the
+bus. The processes have serial adapters (slcan): at most 5 frames without an answer, and the virtual
 adapter answers every 2 ms. "Simulated" is the stepped robot. Its adapters queue 10 frames as
 SocketCAN does, and its processes take no time, so only the bus and the protocol are measured.
 

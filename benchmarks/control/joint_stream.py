@@ -1,4 +1,4 @@
-"""Compare the joint stream with a bare gRPC echo of the same messages.
+"""Compare the joint stream with a gRPC server that only echoes the same messages.
 
 The robot is `hc up mock --full-mit` with 14 joints and a loop of 333 and 1000 Hz. This process is
 its client, reads the state of each tick and answers it with a command. Further readers are in
@@ -138,7 +138,7 @@ def _client(up: Running, name: str, seconds: float) -> dict[str, Figure]:
         begin = time.monotonic()
         while time.monotonic() - begin < seconds:
             next(states)
-            control.send(pose, horizon=0.9)  # whatever else this machine has to do
+            control.send(pose, horizon=0.9)  # other programs of this machine may delay it
         elapsed = time.monotonic() - begin
         used = {label: _used(it) - used[label] for label, it in by_name.items()}
         control.finish()
@@ -154,7 +154,7 @@ def _client(up: Running, name: str, seconds: float) -> dict[str, Figure]:
 
 
 def echo(rate: int, seconds: float) -> dict[str, Figure]:
-    """Measure a bare server: an update in each period, answered at once."""
+    """Measure a server that only echoes: an update in each period, answered at once."""
     sent: dict[int, int] = {}
     one_way, back = [], []
     with running(peer("grpc_echo")) as server:
@@ -195,7 +195,7 @@ def _readers(number: int) -> Iterator[Running | None]:
         return
     words = str(socket_path()), str(number), "1"
     with running(peer("state_readers", *words)) as others:
-        others.wait_for(r"\d+ \d+")  # their states come
+        others.wait_for(r"\d+ \d+")  # the readers receive states
         yield others
 
 

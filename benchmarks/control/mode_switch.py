@@ -113,7 +113,7 @@ def measure(command: list[str], switches: int) -> tuple[list[float], list[float]
         door.connect(process)
         bare_door.connect(bare_process)
         node.spin_until(lambda: door.answer is not None, "statement", process)
-        for i in range(-10, switches):  # the first ones find the way and are not counted
+        for i in range(-10, switches):  # the first switches are not counted
             mode = other_mode(door.answer)
             node.spin_for(random.uniform(0.0, PAUSE), process)
             bare_time = bare_door.ask(mode, bare_process)

@@ -70,7 +70,7 @@ def in_standby(*, safe: bool) -> Robot:
 
 @contextmanager
 def unchecked() -> Iterator[None]:
-    """Disable the checks of commands and the safety reports."""
+    """Replace the checks of commands and the safety reports by functions that do nothing."""
     with (
         patch.object(JointCommand, "is_valid", lambda command: True),
         patch.object(HardwareGroup, "refresh_reports", lambda group: False),

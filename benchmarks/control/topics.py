@@ -48,7 +48,7 @@ class Run:
 
 
 class Subscriber:
-    """Notes stamp and arrival [ns] of every joint state of the running process."""
+    """Records stamp and arrival [ns] of every joint state of the running process."""
 
     def __init__(self, node: Client) -> None:
         self.client = node
@@ -60,7 +60,7 @@ class Subscriber:
     def _receive(self, message: JointState) -> None:
         arrival = time.time_ns()
         stamp = message.header.stamp.sec * 1_000_000_000 + message.header.stamp.nanosec
-        if stamp >= self._started:  # else what the process before left in the queue
+        if stamp >= self._started:  # otherwise the queue has messages of the former process
             self.seen.append((stamp, arrival))
 
     def run(self, command: list[str], rate: int, seconds: float) -> Run:

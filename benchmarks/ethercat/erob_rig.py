@@ -31,12 +31,12 @@ from humanoid_twin.testing import ring
 
 TORQUE_CONSTANT = 0.132e-3  # [Nm/mA] eRob70
 GEAR = 50.0
-PATIENCE = 30.0  # [s] until a benchmark gives up
-SESSIONS = 200  # bring-ups until a benchmark gives up
+PATIENCE = 30.0  # [s] limit of a wait of a benchmark
+SESSIONS = 200  # limit of the bring-ups of a benchmark
 
 
 class InterruptedSessionError(Exception):
-    """The host stopped for so long that drives faulted or objects were not written."""
+    """The host stopped this machine so long that drives faulted or objects were not written."""
 
 
 def hardware_info(interface: str, slaves: int, rate: float, folder: Path) -> HardwareInfo:

@@ -41,7 +41,7 @@ DC_DIFFERENCE: Final = 0x092C  # register (ET1100 datasheet): sign and magnitude
 SEND_MAILBOX: Final = 0x1000, 128  # the slaves' SM0 and SM1, as their SII says
 RECEIVE_MAILBOX: Final = 0x1080, 128
 MAILBOX_STATUS: Final = 0x080D  # register of SM1, bit 3: an answer is waiting
-SPEED_COUNTER_START: Final = 0x0930  # register: writing it starts the clock's control loop anew
+SPEED_COUNTER_START: Final = 0x0930  # register: a write restarts the clock's control loop
 NEXT_CONTROLWORD: Final = {
     cia402.DriveState.FAULT: cia402.FAULT_RESET,
     cia402.DriveState.READY_TO_SWITCH_ON: cia402.SWITCH_ON,
@@ -50,7 +50,7 @@ NEXT_CONTROLWORD: Final = {
 }
 GIVE_UP: Final = 2000  # cycles
 
-# What the steps of one transfer are, one per cycle.
+# The steps of one transfer, one per cycle.
 Transfer = Generator[None, None, None]
 
 

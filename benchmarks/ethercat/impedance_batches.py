@@ -16,7 +16,7 @@ from humanoid_devices_erob.drive.gains import (
 from humanoid_devices_erob.mailbox.sdo import SdoBatch, SdoObject, SdoStatus
 from humanoid_devices_erob.wire.objects import FEED_FORWARD
 
-BATCH_PATIENCE = 5.0  # [s] until a batch is given up
+BATCH_PATIENCE = 5.0  # [s] timeout of a batch
 
 
 def _registers(stiffness: float, damping: float) -> JointRegisters:

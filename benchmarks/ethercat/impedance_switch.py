@@ -37,7 +37,7 @@ def spread(control: RingControl) -> float:
 
 
 def ours(rate: float, repetitions: int, slow: int) -> dict[str, Figure]:
-    """Our engine: only what changes, all objects, one slave after the other."""
+    """Measure this stack: changed objects only, all objects, one slave after the other."""
     where = f"{rate:g} Hz"
     changed: list[float] = []
     apart: list[float] = []
@@ -51,7 +51,7 @@ def ours(rate: float, repetitions: int, slow: int) -> dict[str, Figure]:
             seconds = switching(rig, gains, SLAVES)
             apart.append(spread(control))
             changed.append(seconds)
-        # From here on all objects are written, whatever gains were in force before.
+        # All later batches write all objects, for any gains in force before.
         for gains in _alternating(everything, repetitions):
             everything.append(switching(rig, gains, SLAVES, only_changed=False))
         for gains in _alternating(sequential, slow):

@@ -21,7 +21,7 @@ SDO_TIMEOUT: Final = 100_000  # [us]
 FRAME_TIMEOUT: Final = 20_000  # [us]
 SYNC_FREQUENCY: Final = 50.0  # [Hz] of SYNC0: slower than any rate here, which the drives allow
 BRING_UP_PERIOD: Final = 0.001  # [s]
-CONVERGENCE: Final = 400  # frames until all clocks agree, and some more
+CONVERGENCE: Final = 400  # more frames than the clocks need to agree
 
 
 class ProcessDataFirst:

@@ -95,7 +95,7 @@ def main() -> None:
         seconds, recoveries = staged(frequency, slaves)
         name = f"staged at {frequency:g} Hz (documented: {documented:g} s)"
         figures[name] = single(seconds * scale, "s")
-        if not options.quick:  # one slave alone has no other to starve
+        if not options.quick:  # one slave alone cannot delay another one
             name = f"staged at {frequency:g} Hz: recoveries from 0xA000 (documented: {falls})"
             figures[name] = single(recoveries, "cycles")
     medians = [figures[f"ours, {slaves} slaves, 0 ms"].median for slaves in counts]

@@ -13,11 +13,11 @@ from humanoid_servo_controllers.friction_recording.recording import FrictionSamp
 from humanoid_servo_controllers.servo.friction_map import FrictionMap
 
 SHOWN: Final = 5.0  # [s] of holding
-POINTS: Final = 500  # of a line, about
+POINTS: Final = 500  # of a line, approximately
 
 
 class Plots:
-    """Collects what is measured, then draws it.
+    """Collects measurements and draws them.
 
     Attributes:
         planted, recorded: friction of the joint, and the map of a recording.

@@ -70,20 +70,22 @@ def ticks(count: int) -> dict[str, Figure]:
     state, command = JointState(joints), JointCommand(joints)
     state.array.fill(0.0)
     command.stiffness[:] = 20.0
-    nobody, everybody = np.zeros(joints, dtype=np.bool_), np.ones(joints, dtype=np.bool_)
+    no_joint, all_joints = np.zeros(joints, dtype=np.bool_), np.ones(joints, dtype=np.bool_)
     limit = known.limits.effort
 
     def tick(wanted: np.ndarray) -> None:
         compensation.apply(state, command, wanted, command.stiffness, limit, PERIOD)
 
     gc.disable()
-    found = {"tick without compensation": figure(durations(lambda: tick(nobody), count), "us", 1e6)}
-    tick(everybody)
-    found["tick with compensation"] = figure(durations(lambda: tick(everybody), count), "us", 1e6)
+    found = {
+        "tick without compensation": figure(durations(lambda: tick(no_joint), count), "us", 1e6)
+    }
+    tick(all_joints)
+    found["tick with compensation"] = figure(durations(lambda: tick(all_joints), count), "us", 1e6)
     for side in ("left", "right"):
         compensation.carry(Payload(f"{side}_hand_link", MASS))
     found["the same with two payloads"] = figure(
-        durations(lambda: tick(everybody), count), "us", 1e6
+        durations(lambda: tick(all_joints), count), "us", 1e6
     )
     gc.enable()
     return found

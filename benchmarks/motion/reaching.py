@@ -123,7 +123,7 @@ def on_the_virtual_robot(
     stack.client.finish_standby()
     stack.client.reach(Mode.LOCOMOTION)
     states.clear()
-    # The first tick of the mode follows the one of which its statement has the measurement.
+    # The statement of the mode has the measurement of the tick before its first one.
     began = _seconds(stack.client.now) + period
     stack.pass_time(END)
     if stack.client.now.mode != Mode.LOCOMOTION:

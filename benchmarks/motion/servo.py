@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 PERIOD: Final = 1e-3  # [s]
-COMMANDED: Final = 10  # every so many ticks
+COMMANDED: Final = 10  # ticks between two commands
 LAP: Final = 2000  # ticks in which each joint goes forth and back
 CLOCK = time.perf_counter
 KINDS: Final[Mapping[str, type[ServoController]]] = {

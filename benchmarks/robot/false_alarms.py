@@ -47,7 +47,7 @@ class Sensors:
         self._read = component.read
         self._noise = np.random.default_rng(seed)
         self._limit = velocity_safety_factor() * prime.description.limits.velocity
-        self.too_fast = 0  # ticks in a row in which a joint really was beyond its safety limit
+        self.too_fast = 0  # ticks in a row in which a joint was truly beyond its safety limit
         component.read = self  # type: ignore[method-assign]
 
     def __call__(self, state: JointState, now: float, period: float) -> None:
@@ -61,7 +61,7 @@ class Sensors:
 
 
 class Motion:
-    """A sum of two sines per joint about the ready pose, damped as the modes are, or better."""
+    """A sum of two sines per joint about the ready pose, with at least the damping of the modes."""
 
     def __init__(self, prime: Robot, dice: np.random.Generator) -> None:
         limits = prime.description.limits
@@ -122,7 +122,7 @@ class Day:
                 self.wait(0.5)
             self.ask(Intent.LOAD)
             if self.dice.random() < 0.2:
-                self.wait(self.dice.uniform(0.1, 6.0))  # taken back half way
+                self.wait(self.dice.uniform(0.1, 6.0))  # cancelled half way
                 continue
             self.finish_standby()
             self.wait(self.dice.uniform(0.0, 2.0))

@@ -2,8 +2,8 @@
 
 `hc up twin` (or mujoco, mock) runs with its viewer, and gets the requests of an operator: DAMPING,
 STANDBY, the status. Meanwhile every process is sampled: its own memory (anonymous and shared pages,
-also those swapped out), its open file descriptors, its threads. The first part of the time, in
-which everything is used for the first time, does not count.
+also those swapped out), its open file descriptors, its threads. The first part of the time does not
+count: the first use of each part needs memory.
 Reported per process: the slope of its memory (the median of the slopes between all pairs of
 samples, so that a single step is none), and the largest change of descriptors and threads between
 the quietest samples of the first and of the last third.
@@ -32,7 +32,7 @@ from benchmarks.support.program_runner import PATIENCE, Running, isolated
 EVERY = 2.0  # [s] between two samples
 ROUND = 20.0  # [s] between two requests of the operator
 WARM = 0.4  # of the time, which does not count
-MARK = "HC_GROWTH"  # in the environment of all that `hc up` has started
+MARK = "HC_GROWTH"  # in the environment of all processes of `hc up`
 REQUESTS = (("mode", "standby"), ("status",), ("mode", "damp"), ("clear-fault",))
 MEMORY = ("RssAnon", "RssShmem", "VmSwap")  # lines of /proc/PID/status [kB]
 
@@ -93,7 +93,7 @@ def sample(mark: str, courses: dict[int, Course], now: float) -> None:
             lines = (folder / "status").read_text("ascii").splitlines()
             descriptors = len(list((folder / "fd").iterdir()))
         except OSError:
-            continue  # it has ended
+            continue  # the process has ended
         values = {key: rest.split() for key, _, rest in (line.partition(":") for line in lines)}
         course = courses.setdefault(int(folder.name), Course(name))
         course.time.append(now)
@@ -124,7 +124,7 @@ def brought_up(backend: str) -> Iterator[tuple[Running, str]]:
 
 
 def wait_until_up(robot: Running) -> None:
-    """Wait until it is up."""
+    """Wait until the robot is up."""
     end = time.monotonic() + 10 * PATIENCE
     while "Prime is up" not in robot.text():
         robot.check()

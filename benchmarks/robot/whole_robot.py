@@ -37,7 +37,7 @@ from humanoid_twin.testing import Robot, robot
 from prime_description import expand
 
 STARTS = 8
-FALLS = 4  # that are done again, of starts and of latencies each
+FALLS = 4  # repetitions of starts, and of latencies
 CHANGES = 100
 STREAM = 0.01  # [s] between two commands; REMOTE takes 0.1 s without any for an end
 WRIST, ARM = "left_wrist_roll", "right_elbow_pitch"
@@ -47,7 +47,7 @@ LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
 class FallenError(Exception):
-    """The machine delayed a bus, and the robot fell to DAMPING: the measurement is repeated."""
+    """The robot fell to DAMPING as the machine delayed a bus; the measurement is repeated."""
 
 
 class Operator:

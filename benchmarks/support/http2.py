@@ -12,7 +12,7 @@ PREFACE: Final = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 DATA, HEADERS, RESET, SETTINGS, PING, GOAWAY, WINDOW = 0, 1, 3, 4, 6, 7, 8
 ACK, END_STREAM, END_HEADERS = 1, 1, 4
 CANCEL: Final = 8  # error code
-LARGEST_WINDOW: Final = (1 << 31) - 1  # [bytes], which no measurement uses up
+LARGEST_WINDOW: Final = (1 << 31) - 1  # [bytes], more than a measurement needs
 FIRST_WINDOW: Final = 65_535  # [bytes] of a connection, RFC 9113, 6.9.2
 LARGEST_FRAME: Final = 16_384  # [bytes], RFC 9113, 4.2
 SERVICE: Final = "/humanoid_control.joint_stream.v1.JointStream/"
@@ -47,7 +47,7 @@ class Connection:
         self._rest = b""
         self._stream = -1
         self._messages: dict[int, bytearray] = {}
-        self.messages: dict[int, list[bytes]] = {}  # that came, by stream
+        self.messages: dict[int, list[bytes]] = {}  # received, by stream
         self.ended: set[int] = set()  # streams that the server has ended
         self._send(
             PREFACE
@@ -106,7 +106,7 @@ class Connection:
         return found[-1] if found else b""
 
     def read(self) -> None:
-        """Take what has come; answer what has to be. Raises EOFError."""
+        """Receive frames; answer those that need it. Raises EOFError."""
         data = self.socket.recv(1 << 16)
         if not data:
             raise EOFError("the server has closed the connection")

@@ -16,13 +16,13 @@ from typing import IO, Final, NoReturn
 
 from humanoid_control_common.testing import own_domains
 
-PATIENCE: Final = 20.0  # [s] until a wait is given up that should take a second
+PATIENCE: Final = 20.0  # [s] timeout of a wait that should take a second
 END_PATIENCE: Final = 15.0  # [s] for a program to end after a signal; `hc up` ends several itself
-_LOOK: Final = 0.1  # [s] between two looks at the output
+_LOOK: Final = 0.1  # [s] between two checks of the output
 
 
 class ProgramError(Exception):
-    """A program ended, failed or was silent; the message has its output."""
+    """A program ended, failed or printed nothing; the message has its output."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,7 +48,7 @@ def configured(info: HardwareInfo) -> tuple[MujocoSystem, JointState]:
 
 
 def command_of(joint_count: int) -> JointCommand:
-    """Return an MIT command that moves the arms and holds them, all five interfaces at work."""
+    """Return an MIT command that moves the arms and holds them, with all five interfaces."""
     command = JointCommand(joint_count)
     command.position[:] = 0.1
     command.velocity[:] = 0.05

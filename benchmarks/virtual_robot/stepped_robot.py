@@ -48,7 +48,7 @@ def pace(robot: SimulatedRobot, windows: int, mode: str) -> dict[str, Figure]:
 
 
 def trials_per_hour(robot: SimulatedRobot, count: int) -> dict[str, Figure]:
-    """Return how many trials an hour of one core takes, and how many an hour of wall time."""
+    """Return the number of trials per hour of one core, and per hour of wall time."""
     before, began = _used_by_copies(), time.perf_counter()
     with Copies(robot, drawn(list(STEPPED.values()), count, SEED)) as copies:
         for index in range(count):

@@ -41,7 +41,7 @@ class RaiseElbow(Node):
 
     @property
     def missing(self) -> str:
-        """The missing condition for the start, with a remedy; empty if the motion can start."""
+        """Return the missing condition for the start, with a remedy; empty: it can start."""
         if self.mode is None:
             return "no robot answers: start one (`hc up mujoco`) with the same ROS_DOMAIN_ID"
         if self.mode != ControlMode.REMOTE:
@@ -50,7 +50,7 @@ class RaiseElbow(Node):
 
     @property
     def left(self) -> bool:
-        """Whether REMOTE was in force and has ended."""
+        """Return True if REMOTE was in force and has ended."""
         return self.begin is not None and self.mode != ControlMode.REMOTE
 
     def step(self) -> None:
@@ -66,7 +66,7 @@ class RaiseElbow(Node):
         count = len(target)
         self.commands.publish(
             MITCommand(
-                joint_names=self.held.joint_names,  # all of them, in the robot's order
+                joint_names=self.held.joint_names,  # all joints, in the robot's order
                 position=target.tolist(),
                 velocity=[0.0] * count,
                 effort=[0.0] * count,

@@ -19,7 +19,7 @@ from humanoid_controller_manager.ros.topics.snapshot_publisher import SnapshotPu
 
 
 def convert(snapshot: Snapshot) -> None:
-    """Do about the work of a publisher of joint states that holds the interpreter lock."""
+    """Work as long as a publisher of joint states that holds the interpreter lock."""
     state = snapshot.state
     for row in (state.position, state.velocity, state.effort):
         array("d", row.tolist())

@@ -12,7 +12,7 @@ from benchmarks.support.http2 import Connection
 
 
 class Reader:
-    """One connection, and the number of states that have come."""
+    """One connection, and the number of received states."""
 
     def __init__(self, path: str, decimation: int) -> None:
         self.connection = Connection(path)
@@ -22,7 +22,7 @@ class Reader:
         self.connection.send(self._stream, request, last=True)
 
     def read(self) -> None:
-        """Count what has come. Raises EOFError."""
+        """Count the received states. Raises EOFError."""
         self.connection.read()
         self.states += len(self.connection.messages.pop(self._stream, ()))
 
