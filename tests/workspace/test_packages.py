@@ -144,7 +144,7 @@ def texts() -> list[Path]:
 
 
 def test_no_file_names_a_folder_of_one_machine() -> None:
-    somebodys = re.compile(r"/(home|root|Users|work)/")
+    of_one_machine = re.compile(r"/(home|root|Users|work)/")
     files = texts()
     assert len(files) > len(PACKAGES)
-    assert [str(file) for file in files if somebodys.search(file.read_text())] == []
+    assert [str(file) for file in files if of_one_machine.search(file.read_text())] == []

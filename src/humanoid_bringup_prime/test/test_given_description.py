@@ -170,7 +170,7 @@ def test_a_description_is_found_by_file_folder_and_package(export: Export) -> No
             r"expected one file that ends in \.urdf or .* found none",
         ),
         ("{folder}", r"found urdf/other\.urdf, urdf/prime_cad\.urdf: name the file"),
-        ("package://nobodys/urdf", "package 'nobodys' is not installed"),
+        ("package://absent/urdf", "package 'absent' is not installed"),
     ],
 )
 def test_a_description_that_is_not_there_or_not_one_is_refused(

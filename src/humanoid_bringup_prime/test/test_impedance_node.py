@@ -62,7 +62,7 @@ class FakeComponent:
             values[GATE] = 0
 
     def state(self, mode: int, number: int, *, age: float = 0.0) -> None:
-        message = ControlMode(mode=mode, controller_name="somebody", switch_number=number)
+        message = ControlMode(mode=mode, controller_name="another_controller", switch_number=number)
         stamp = time.time() - age
         message.header.stamp.sec = int(stamp)
         message.header.stamp.nanosec = int(stamp % 1.0 * 1e9)

@@ -57,21 +57,21 @@ def test_each_robot_obeys_requests_in_its_own_namespace_only(
     with (
         Operator(Participant("/left")) as left,
         Operator(Participant("/right")) as right,
-        Operator(Participant()) as nobody,
+        Operator(Participant()) as root,
     ):
         left.connect()
         right.connect()
         number = right.now.switch_number
         left.reach(Mode.DAMPING)
-        nobody.request_unseen(Mode.DAMPING)  # in the root, where no robot is
+        root.request_unseen(Mode.DAMPING)  # in the root, where no robot is
         right.next_statements(10)
         assert {it.switch_number for it in right.statements} == {number}
         assert {it.mode for it in right.statements} == {Mode.ZERO_TORQUE}
         right.reach(Mode.DAMPING)
-        assert not nobody.statements and not nobody.joint_states
+        assert not root.statements and not root.joint_states
         assert left.joint_states[-1].header.frame_id == "left/base_link"
         assert right.joint_states[-1].header.frame_id == "right/base_link"
-        names = {topic for topic, _ in nobody.node.get_topic_names_and_types()}
+        names = {topic for topic, _ in root.node.get_topic_names_and_types()}
     shared = {"/rosout", "/parameter_events"}
     own = {topic for topic in names - shared if topic.startswith(("/left/", "/right/"))}
     probed = {"/control_mode", "/prime/joint_states", "/standby_controller/state"}
@@ -115,8 +115,8 @@ def hc_beside(
         (("--namespace", "9", "mode"), "hc: namespace is '9'"),
     ],
     ids=[
-        "nobody",
-        "nobody in the root",
+        "no robot",
+        "no robot in the root",
         "no service in the root",
         "taken",
         "bad robot",

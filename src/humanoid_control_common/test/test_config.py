@@ -128,7 +128,7 @@ def test_a_key_given_twice_is_reported_with_its_second_line(
         ("name: prime\n  motors: 1\n", 2),
         ("name: 'prime\n", 2),
         ("a: 1\n---\nb: 2\n", 2),
-        ("a: *nobody\n", 1),
+        ("a: *missing\n", 1),
         ("a: !!python/object:os.system {}\n", 1),
         ("? [a, b]\n: 1\n", 1),
     ],

@@ -57,7 +57,7 @@ def test_on_a_network_it_uses_no_shared_memory_either() -> None:
 
 
 def test_a_profile_of_the_users_own_stays(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(PROFILE_VARIABLES[0], "/etc/somebody/profile.xml")
+    monkeypatch.setenv(PROFILE_VARIABLES[0], "/etc/custom/profile.xml")
     monkeypatch.setenv(RANGE, "LOCALHOST")
     before = dict(os.environ)
     tune_middleware("rmw_fastrtps_cpp")

@@ -254,7 +254,7 @@ def activating(served: Served, client: JointClient) -> tuple[grpc.Future, str]:
 
 
 @pytest.mark.parametrize("event", [cancelled, too_late, without_lease])
-def test_an_activation_that_nobody_uses_ends_in_damping(
+def test_an_activation_whose_client_is_lost_ends_in_damping(
     served: Served, client: JointClient, event: Callable[[Served, grpc.Future], None]
 ) -> None:
     """A pending switch to REMOTE is cancelled."""

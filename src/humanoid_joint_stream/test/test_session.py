@@ -147,7 +147,7 @@ def test_a_new_lease_ends_the_stream_of_one_that_ran_out() -> None:
     assert bench.execution is Execution.FALLBACK
 
 
-def test_an_empty_lease_is_nobodys() -> None:
+def test_an_empty_lease_belongs_to_no_client() -> None:
     bench = Bench()
     assert not bench.session.has_lease("", bench.now)
 

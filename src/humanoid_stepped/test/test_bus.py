@@ -136,7 +136,7 @@ def test_a_raw_subscription_gets_bytes_that_rclpy_reads() -> None:
     assert [deserialize_message(data, Int32).data for data in found] == [7]
 
 
-def test_a_service_answers_its_client_and_one_that_is_gone_answers_nobody() -> None:
+def test_a_service_answers_its_client_and_sends_no_answer_after_its_end() -> None:
     domain = Domain()
 
     def answer(_request: Any, response: Any) -> Any:

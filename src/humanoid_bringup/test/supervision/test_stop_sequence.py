@@ -43,10 +43,10 @@ def test_a_needed_process_ends_after_its_dependants(messages: list[str]) -> None
     viewer, control = Fake("viewer", ends_on=None), Fake("control", ends_on=None)
     manager = Fake("impedance", ends_on=None, outlives=True)
     robot = Fake("robot", outlives=True)
-    everybody = (viewer, control, manager, robot)
-    stop = sequence(messages, *everybody)
+    processes = (viewer, control, manager, robot)
+    stop = sequence(messages, *processes)
     stop.advance(0.0)
-    assert [it.got for it in everybody] == [[SIGINT], [SIGINT], [], []], (
+    assert [it.got for it in processes] == [[SIGINT], [SIGINT], [], []], (
         "a viewer delays no process"
     )
     viewer.running = control.running = False

@@ -58,6 +58,6 @@ def test_requests_are_ignored_unless_the_parameter_enables_them() -> None:
     )
 
 
-@pytest.mark.parametrize("name", ["", "somebody"])
+@pytest.mark.parametrize("name", ["", "another_controller"])
 def test_a_mode_that_does_not_exist_is_ignored(name: str) -> None:
     assert StatementFilter(follow_requests=True).mode_in_force(5, name, 1, 0.0) is None

@@ -96,7 +96,7 @@ def test_a_description_without_meshes_stays_as_it_is() -> None:
         ("../meshes/A.STL", r"there is no file .*/meshes/A\.STL; the folder has a\.stl"),
         ("../parts/a.stl", "there is no folder .*/parts"),
         ("file:///nowhere/a.stl", "there is no file /nowhere/a.stl; there is no folder /nowhere"),
-        ("package://nobodys/a.stl", "package 'nobodys' is not installed, and no folder above"),
+        ("package://absent/a.stl", "package 'absent' is not installed, and no folder above"),
         ("http://example.com/a.stl", "expected a path, package://NAME/PATH or file:///PATH"),
     ],
 )

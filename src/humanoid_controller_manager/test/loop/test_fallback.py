@@ -210,7 +210,7 @@ def test_a_request_decided_before_a_fall_is_dropped(rig: Any) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"safe_chain": ("nobody",)}, r"safe_controllers: unknown controller 'nobody'; known:"),
+        ({"safe_chain": ("absent",)}, r"safe_controllers: unknown controller 'absent'; known:"),
         ({"safe_chain": ("standby",)}, r"safe_controllers: 'standby' is STANDBY"),
         ({"fallbacks": {"remote": ("x",)}}, r"remote.fallback_controllers: unknown controller 'x'"),
         (

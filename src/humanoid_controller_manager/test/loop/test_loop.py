@@ -135,7 +135,7 @@ def test_change_is_announced_exactly_when_something_changed(rig: Any) -> None:
     robot.tick(5)
     assert robot.changes == 3
 
-    robot.ask("nobody")  # a refusal also is an event
+    robot.ask("absent")  # a refusal also is an event
     robot.tick(5)
     assert robot.changes == 4
 

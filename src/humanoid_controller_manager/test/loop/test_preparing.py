@@ -163,7 +163,7 @@ def test_a_dropped_or_refused_request_does_not_reach_the_components(
 ) -> None:
     robot.ask("standby", expected=77)
     robot.tick()
-    robot.ask("nobody")
+    robot.ask("absent")
     robot.tick()
     assert drives.modes == [(Mode.DAMPING, 1)]
 

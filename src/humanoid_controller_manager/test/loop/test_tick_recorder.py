@@ -93,7 +93,7 @@ def test_what_happened_within_one_tick_is_kept_with_its_words(
     recorded.tick()
     rig_.ask("standby")
     recorded.tick()
-    rig_.ask("nobody")
+    rig_.ask("absent")
     recorded.tick()
     flags = SafetyFlag.MOTOR_FAULT | SafetyFlag.TEMPERATURE_LIMIT
     fault = SafetyReport("arm", SafetyLevel.FAULT, flags, "joint 'b' is hot")
@@ -109,7 +109,7 @@ def test_what_happened_within_one_tick_is_kept_with_its_words(
         "DAMPING (damped, switch 3)",
     ]
     (refusal,) = recorded.events(EventKind.REFUSAL)
-    assert "unknown controller 'nobody'" in refusal.text
+    assert "unknown controller 'absent'" in refusal.text
     (fall,) = recorded.events(EventKind.FALL)
     assert "no more" in fall.text
     reports = [report_of(event) for event in recorded.events(EventKind.REPORT)]

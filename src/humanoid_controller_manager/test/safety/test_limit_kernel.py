@@ -348,7 +348,7 @@ def test_wrong_calls_are_refused() -> None:
     assert (command == 1.0).all()
 
 
-def test_a_state_that_nobody_may_write_can_be_read() -> None:
+def test_a_read_only_state_is_accepted() -> None:
     LimitKernel(N, **right_arrays()).limit(read_only(np.ones((3, N))), np.ones((5, N)), 0.01)
 
 

@@ -78,7 +78,7 @@ class PlainFamily:
     def decode(self, identifier: int, payload: bytes) -> Feedback:
         kind, id_ = divmod(identifier, 256)
         if kind != STATUS or id_ not in self.ids:
-            raise WireError(f"frame 0x{identifier:X} is nobody's")
+            raise WireError(f"frame 0x{identifier:X} belongs to no motor")
         return Feedback(
             motor=self.ids.index(id_), position=float(payload), velocity=0.0, effort=0.0
         )

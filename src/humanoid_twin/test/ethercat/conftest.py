@@ -126,7 +126,7 @@ class Master:
 
     def send(self, *datagrams: Datagram) -> list[Datagram]:
         frame = bytearray(encode_frame(datagrams))
-        assert self.ring.answer(memoryview(frame)), "nobody answers"
+        assert self.ring.answer(memoryview(frame)), "no slave answers"
         return decode_frame(bytes(frame))
 
     def wait(self, seconds: float) -> None:

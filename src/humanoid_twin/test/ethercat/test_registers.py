@@ -31,8 +31,8 @@ def test_slaves_are_numbered_by_position_and_answer_to_their_numbers(master):
     master.number_slaves()
     for slave in range(3):
         assert master.number(slave, 0x0010, 2) == STATION + slave
-    nobody = master.send(Datagram(Command.FPRD, physical(STATION + 3, 0), bytes(2)))[0]
-    assert nobody.counter == 0
+    answer = master.send(Datagram(Command.FPRD, physical(STATION + 3, 0), bytes(2)))[0]
+    assert answer.counter == 0
 
 
 def test_a_position_behind_the_last_slave_answers_nothing(master):

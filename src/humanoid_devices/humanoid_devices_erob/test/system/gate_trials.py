@@ -147,7 +147,7 @@ class Judge:
             if age >= self.limit + ROUNDING:
                 return f"joint states are {age:.3f} s old"
         else:
-            return "nobody may write"
+            return "no client may write"
         return ""
 
 

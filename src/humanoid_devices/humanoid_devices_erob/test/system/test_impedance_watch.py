@@ -37,7 +37,7 @@ class Clock:
         return self.now
 
 
-def anybody(_: int) -> bool:
+def each_slave(_: int) -> bool:
     """Every drive may be written now."""
     return True
 
@@ -178,7 +178,7 @@ def test_new_mode_or_number_ends_the_confirmation(watch) -> None:
     assert not watch.confirmed
 
 
-def test_old_confirmation_is_told_to_nobody_while_another_thread_judges(watch) -> None:
+def test_old_confirmation_is_reported_to_no_thread_while_another_one_judges(watch) -> None:
     watch.mode_changed(Mode.STANDBY, 8)
     judge, told = watch._judge, []
 
@@ -340,7 +340,7 @@ def test_drive_that_may_not_have_been_softened_is_softened_again(watch, clock, k
     if key == objects.GATE_SWITCH:
         take(watch, answers(0, 1))
     take(watch, [failed_write(key, SdoStatus.TIMED_OUT)], write=True)
-    found = written(watch.softening(anybody))
+    found = written(watch.softening(each_slave))
     assert list(found) == [0]
     assert found[0][0] == (0x2382, 0)
     assert (0x2381, 56) in found[0]
@@ -354,7 +354,7 @@ def test_drive_that_cannot_be_written_now_is_softened_as_soon_as_it_can(watch, c
     clock.now += 10.0
     for _ in range(3):
         assert watch.softening(lambda _: False) is None
-    assert list(written(watch.softening(anybody))) == [0]
+    assert list(written(watch.softening(each_slave))) == [0]
 
 
 def test_stiffness_is_that_of_the_registers_and_unknown_behind_a_closed_gate(watch) -> None:
@@ -378,9 +378,9 @@ def written(batch) -> dict[int, list[tuple[int, int]]]:
 def test_stiff_drives_are_softened_when_the_manager_is_silent_in_a_soft_mode(watch, clock) -> None:
     watch.mode_changed(Mode.DAMPING, 8)
     clock.now += 0.29
-    assert watch.softening(anybody) is None
+    assert watch.softening(each_slave) is None
     clock.now += 0.02
-    batch = watch.softening(anybody)
+    batch = watch.softening(each_slave)
     assert (batch.mode, batch.number, batch.write) == (1, 8, True)
     # The position gain falls, so it comes first; 6 / 0.10631 = 56.4 counts of damping.
     assert written(batch) == {slave: [(0x2382, 0), (0x2381, 56)] for slave in (0, 1)}
@@ -391,7 +391,7 @@ def test_manager_that_speaks_is_left_alone(watch, clock) -> None:
     for _ in range(10):
         clock.now += 0.1
         watch.stated(replace(statement(clock), confirmed=False))
-        assert watch.softening(anybody) is None
+        assert watch.softening(each_slave) is None
 
 
 @pytest.mark.parametrize(
@@ -407,10 +407,10 @@ def test_manager_that_speaks_behind_a_closed_gate_counts_as_silent(watch, clock,
     for _ in range(2):
         clock.now += 0.14
         watch.stated(replace(statement(clock), **changes))
-        assert watch.softening(anybody) is None
+        assert watch.softening(each_slave) is None
     clock.now += 0.03
     watch.stated(replace(statement(clock), **changes))
-    assert watch.softening(anybody) is not None
+    assert watch.softening(each_slave) is not None
 
 
 def test_manager_that_does_not_write_is_left_alone_for_a_second_only(watch, clock) -> None:
@@ -420,7 +420,7 @@ def test_manager_that_does_not_write_is_left_alone_for_a_second_only(watch, cloc
     for _ in range(11):
         clock.now += 0.125
         watch.stated(replace(statement(clock), **waiting))
-        softened.append(watch.softening(anybody) is not None)
+        softened.append(watch.softening(each_slave) is not None)
     assert softened == [*[False] * 10, True]  # its state of 1 s is the last valid one
 
 
@@ -430,7 +430,7 @@ def test_gains_written_by_hand_are_left_to_a_manager_that_confirms_others(watch,
     for _ in range(50):
         clock.now += 0.1
         watch.stated(replace(statement(clock, (0, 56, 0)), mode=1, number=8))
-        assert watch.softening(anybody) is None
+        assert watch.softening(each_slave) is None
 
 
 def test_drive_that_comes_back_stiff_long_after_the_change_is_softened(watch, clock) -> None:
@@ -441,25 +441,25 @@ def test_drive_that_comes_back_stiff_long_after_the_change_is_softened(watch, cl
     watch.stated(replace(statement(clock), confirmed=False, mode=1, number=8))
     assert watch.softening(lambda slave: slave == 0) is None
     take(watch, answers(1, 1))
-    assert written(watch.softening(anybody)) == {1: [(0x2382, 0), (0x2381, 56)]}
+    assert written(watch.softening(each_slave)) == {1: [(0x2382, 0), (0x2381, 56)]}
 
 
 def test_stiff_mode_is_never_softened(watch, clock) -> None:
     clock.now += 10.0
-    assert watch.softening(anybody) is None
+    assert watch.softening(each_slave) is None
 
 
 def test_drives_that_are_soft_or_never_were_armed_are_left_alone(watch, clock) -> None:
     take(watch, [*answers(0, 1, (0, 56, 0)), *answers(1, 0)])
     watch.mode_changed(Mode.DAMPING, 8)
     clock.now += 1.0
-    assert watch.softening(anybody) is None
+    assert watch.softening(each_slave) is None
 
 
 def test_softening_that_failed_is_tried_again_but_not_at_once(watch, clock) -> None:
     watch.mode_changed(Mode.DAMPING, 8)
     clock.now += 0.31
-    assert watch.softening(anybody) is not None
-    assert watch.softening(anybody) is None
+    assert watch.softening(each_slave) is not None
+    assert watch.softening(each_slave) is None
     clock.now += 0.31
-    assert watch.softening(anybody) is not None
+    assert watch.softening(each_slave) is not None
