@@ -15,7 +15,7 @@ setup(
             [f"{package_name}/safety/limit_kernel.c"],
             define_macros=[("Py_LIMITED_API", "0x030B0000")],
             py_limited_api=True,
-            # The same results on every machine: no fused multiply-add, whatever CFLAGS say.
+            # The same results on every machine: no fused multiply-add, for any CFLAGS.
             extra_compile_args=["-std=c11", "-fno-fast-math", "-ffp-contract=off"],
         )
     ],

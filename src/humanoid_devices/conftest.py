@@ -32,7 +32,7 @@ def can_rig() -> Iterator[MakeRig]:
         return rigs[-1]
 
     yield make
-    with ExitStack() as ends:  # all of them, whatever one of them says
+    with ExitStack() as ends:  # all of them, also after an error of one
         ends.callback(_wait_for_guards)
         for rig in rigs:
             ends.callback(_come_down, rig)

@@ -1,4 +1,4 @@
-"""The errors of the stack. Messages say where, what was found and what was expected."""
+"""The errors of the stack. Messages have the place, the found and the expected value."""
 
 
 class RobotError(Exception):

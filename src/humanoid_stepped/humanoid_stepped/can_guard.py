@@ -55,7 +55,7 @@ class SteppedGuard:
 
 
 class _Guarded:
-    """The control process, as its guard sees it. See ControlProcess."""
+    """The control process for its guard. See ControlProcess."""
 
     def __init__(self, process: Process, machine: SteppedMachine) -> None:
         self.last: bytes | None = None

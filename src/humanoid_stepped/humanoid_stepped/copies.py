@@ -42,7 +42,7 @@ class LastingCopy:
                 serve(_asked(other, own), other)
                 code = 0
             except Exception:
-                traceback.print_exc()  # its parent sees the end of the connection only
+                traceback.print_exc()  # its parent gets the end of the connection only
             finally:
                 os._exit(code)
         other.close()

@@ -63,7 +63,7 @@ class TraceFiles:
         self._robot = robot
         self._topics: dict[str, tuple[Any, list[QoSProfile]]] = {}  # type and offers, by name
         # Date [ns since 1970], topic and CDR. In order of their dates only at the end: some lines
-        # come later than what they tell of.
+        # come later than the events in them.
         self._messages: list[tuple[int, str, bytes]] = []
         with ExitStack() as stack:
             self._bag = stack.enter_context(BagWriter(files.topics))

@@ -43,7 +43,7 @@ class Meshes:
         self._files: dict[Path, tuple[MeshPart, ...]] = {}
 
     def read(self, reference: MeshReference) -> tuple[MeshPart, ...]:
-        """Return the parts of a mesh, scaled as the description says.
+        """Return the parts of a mesh, scaled by the description.
 
         DAE: the file's unit is applied, its up axis is not, as in rviz. STL and OBJ are in metres.
 

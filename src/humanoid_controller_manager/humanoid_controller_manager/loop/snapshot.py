@@ -77,7 +77,7 @@ class Snapshot(NamedTuple):
         return tuple(it.name for it in self.members) or (self.controller,)
 
     def of_member(self, name: str, rows: IndexArray) -> Self:
-        """Return the tick as controller `name`, which claims the joints `rows`, sees it.
+        """Return the tick in the view of controller `name`, which claims the joints `rows`.
 
         The arrays have the columns of its joints. While it is a member of the group in charge, it
         is `controller`, with its own progress and remark.

@@ -25,7 +25,7 @@ class PluginContext:
     """The surroundings of one plug-in."""
 
     node: Node  # named after the controller; `controller_manager` for hardware components
-    robot: RobotFacts  # with the joints that the controller claims; the listener sees those, too
+    robot: RobotFacts  # with the joints that the controller claims; the listener gets the same
     now: Callable[[], float]  # the loop's time [s]
     stamp: Callable[[Snapshot], Time]  # ROS time of a tick
     # Reports to the hardware components that the joint states of a tick are published.

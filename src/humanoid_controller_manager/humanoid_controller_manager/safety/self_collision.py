@@ -20,7 +20,7 @@ _Poses: TypeAlias = tuple[FloatArray, FloatArray, FloatArray]  # measured, ahead
 _HALVINGS: Final = 6
 _TRIES: Final = 4  # shorter steps, before the target stays where it is
 _ROUNDING: Final = 1e-9  # [m]: the distance of links that do not move is the same
-_SHORTER: Final = 0.95  # than a line says: distances over angles are curved
+_SHORTER: Final = 0.95  # than by a line: distances over angles are curved
 
 
 class SelfCollisionStage:

@@ -138,7 +138,7 @@ def configured_instance(
 
 
 def _of_member(listener: SnapshotListener, name: str, rows: IndexArray) -> SnapshotListener:
-    """Return `listener` with the ticks as controller `name` sees them."""
+    """Return `listener` with the ticks in the view of controller `name`."""
     return lambda snapshot: listener(snapshot.of_member(name, rows))
 
 

@@ -51,7 +51,7 @@ class ImpedanceWatch:
 
     @property
     def note(self) -> Reason:
-        """A warning for operators who are about to touch the robot, if there is one."""
+        """Return a warning for operators before they touch the robot; empty: none."""
         armed = self._report is not None and self._report.armed
         return joined((_GONE if self._gone else NO_REASON, NO_REASON if armed else _STIFF))
 

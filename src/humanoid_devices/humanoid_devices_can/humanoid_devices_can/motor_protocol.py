@@ -96,7 +96,7 @@ Judge = Callable[[int, bytes], str | None]
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """A request to one motor, and the rule that tells whether it was obeyed.
+    """A request to one motor, and the rule of its acknowledgement.
 
     With `quiet` [s] there is no answer: the motor obeys by sending nothing for that long after the
     request. With `insists` that is the first one; it is repeated in the silence, too, since a frame
@@ -136,7 +136,7 @@ class MotorFamily(Protocol):
         """Return the exchange that disables a motor."""
 
     def signs(self, motor: int) -> Signs:
-        """Return the frames by which a guard tells whether a motor is enabled."""
+        """Return the frames by which a guard detects whether a motor is enabled."""
 
     def preparing(self, motor: int) -> Sequence[Exchange]:
         """Return the exchanges that a disabled motor needs before it is enabled."""

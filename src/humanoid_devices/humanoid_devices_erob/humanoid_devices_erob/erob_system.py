@@ -113,7 +113,7 @@ class ErobSystem(HardwareComponent):
         self._operation.write(command, period)
 
     def on_deactivate(self) -> None:
-        """See HardwareComponent. Raises HardwareError that says what may still be armed."""
+        """See HardwareComponent. Raises HardwareError with the drives that may still be armed."""
         self._operation = self._ring = self._state = None
         thread, self._bring_up_thread = self._bring_up_thread, None
         ring = None if thread is None else thread.stop()

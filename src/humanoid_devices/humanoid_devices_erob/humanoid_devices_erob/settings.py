@@ -33,7 +33,7 @@ OPTIONAL: Final = {
     "activation_timeout": "5",
 }
 JOINT_REQUIRED: Final = ("ring_position", "model", "kt", "gear")
-# rated_torque [Nm]: unit of 0x6077. serial_number: tells apart drives that are otherwise equal.
+# rated_torque [Nm]: unit of 0x6077. serial_number: distinguishes drives that are otherwise equal.
 # torque_efficiency: the control loop's, see HardwareGroup.
 JOINT_OPTIONAL: Final = {"rated_torque": "", "serial_number": "", EFFICIENCY: ""}
 LONGEST_INTERFACE_NAME: Final = 15  # characters, IFNAMSIZ of Linux less its terminator

@@ -119,7 +119,7 @@ class RobstrideFamily:
         return Exchange(motor, (request,), self._reaches(motor, Mode.RESET))
 
     def signs(self, motor: int) -> Signs:
-        """See MotorFamily: a status says in its identifier that the motor is reset."""
+        """See MotorFamily: the identifier of a status states that the motor is reset."""
         return Signs(answer=reset_status(self._host, self._ids[motor]))
 
     def preparing(self, motor: int) -> Sequence[Exchange]:

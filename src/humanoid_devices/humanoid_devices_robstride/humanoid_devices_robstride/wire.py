@@ -172,7 +172,7 @@ class Status:
 
 
 def reset_status(host: int, device: int) -> tuple[int, int]:
-    """Return mask and value of the identifier of a status by which a motor says it is reset."""
+    """Return mask and value of the identifier of a status of a motor that is reset."""
     mask = 0x1F << 24 | 0b11 << 22 | 0xFFFF  # type, mode, motor and host: not the faults
     return mask, identifier(CommunicationType.STATUS, Mode.RESET << 14 | device, host)
 

@@ -20,7 +20,7 @@ class Counters:
 
 
 class LastUpdate(NamedTuple):
-    """The latest update received, as its client sees it in the states."""
+    """The latest update received, as in the states of its client."""
 
     key: int = 0
     received: int = 0

@@ -22,7 +22,7 @@ OBSTACLE: Final = "twin obstacle"
 BRAKE: Final = "twin brake of "
 # A stop deflects by about a milliradian under the torque of a drive: mechanical stops are steel,
 # and a calibration by hand relies on where they are. (time constant [s], damping ratio); MuJoCo
-# wants at least two time steps. The stiffness of Prime's stops isn't known.
+# needs at least two time steps. The stiffness of Prime's stops is unknown.
 _HARD: Final = (2 * TIME_STEP, 1.0)
 _FIRM: Final = (0.99, 0.999, 0.001, 0.5, 2.0)  # impedance of the constraint, MuJoCo's solimp
 

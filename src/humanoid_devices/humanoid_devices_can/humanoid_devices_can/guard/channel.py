@@ -21,7 +21,7 @@ class ControlProcess(Protocol):
     last: bytes | None  # GOOD_BYE; empty: the process ended without it; None: neither yet
 
     def wait(self, seconds: float) -> None:
-        """Wait for so long, or until the control process says good-bye or ends."""
+        """Wait for a time [s], or until the control process dismisses the guard or ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,7 @@ class GuardMemory:
         self._values[_STAGE] = stage
 
     def note_wait(self) -> None:
-        """Note that an attempt has failed: what was heard before proves nothing any more."""
+        """Note that an attempt has failed: frames received before prove nothing any more."""
         self._values[_WAITED] = 1.0
 
     def note_proved(self, motors: Iterable[int]) -> None:

@@ -55,7 +55,7 @@ def _disable_once(
 ) -> str:
     seen, rounds = Observation([motor.signs for motor in job.motors]), 0
     try:
-        if memory.waited:  # what was heard before, on another opening, proves nothing now
+        if memory.waited:  # frames received before, in another session, prove nothing now
             _listen(bus, seen, QUIET, lambda _: seen.all_heard(), clock, wait)
         while True:
             for frame in job.frames:

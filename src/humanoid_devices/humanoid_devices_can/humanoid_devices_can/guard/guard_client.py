@@ -141,7 +141,7 @@ def is_shared(settings: CanSettings) -> bool:
 
 
 def guarded_motors(settings: CanSettings, family: MotorFamily) -> tuple[GuardedMotor, ...]:
-    """Return the motors, with the signs by which a guard tells that they are disabled."""
+    """Return the motors, with the signs by which a guard detects that they are disabled."""
     return tuple(
         GuardedMotor(str(motor), family.signs(i)) for i, motor in enumerate(settings.motors)
     )

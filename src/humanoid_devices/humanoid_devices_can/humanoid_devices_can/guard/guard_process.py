@@ -26,7 +26,7 @@ def parting(memory: GuardMemory) -> float:
 
 
 class RunningGuard(Protocol):
-    """A started guard, as its control process sees it."""
+    """A started guard: the part of its control process."""
 
     @property
     def memory(self) -> GuardMemory:

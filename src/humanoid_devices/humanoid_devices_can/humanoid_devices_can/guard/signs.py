@@ -1,4 +1,4 @@
-"""The frames by which a guard tells whether motors are enabled."""
+"""The frames by which a guard detects whether motors are enabled."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -43,7 +43,7 @@ class Observation:
                 self._answered.add(motor)
 
     def all_heard(self) -> bool:
-        """Return whether every motor that sends feedback has been heard."""
+        """Return True if feedback of every motor that sends it was received."""
         return self._heard.issuperset(self._sender.values())
 
     def silence(self, now: float) -> float:
@@ -67,7 +67,7 @@ class Observation:
         ]
 
     def proved(self) -> list[int]:
-        """Return the motors that are disabled, given that none sends: by answer, or heard before.
+        """Return the disabled motors if none sends: by an answer, or by frames received before.
 
         A motor that was never heard may be enabled behind a broken cable.
         """

@@ -94,7 +94,7 @@ class Activation:
         return self._session.exchange(orders, timeout=timing.disable_timeout, retry=timing.retry)
 
     def _silent(self, motors: Iterable[int], patience: float) -> Failures:
-        """Return those of `motors` that obey by silence, and are not heard for `patience` [s]."""
+        """Return those of `motors` that obey by silence and were silent for `patience` [s]."""
         orders = [self._family.disabling(m, clear_faults=False) for m in motors]
         quiet = {it.motor: it.quiet for it in orders if it.quiet}
         lost = self._session.unheard(quiet, patience)

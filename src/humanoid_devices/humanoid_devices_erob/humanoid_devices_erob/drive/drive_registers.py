@@ -36,7 +36,7 @@ def is_good(result: SdoResult) -> bool:
 
 
 class DriveRegisters:
-    """The registers of one drive as read (back) last. Any thread may ask for the values."""
+    """The registers of one drive as read (back) last. Any thread may read the values."""
 
     def __init__(self, slave: int) -> None:
         self.slave = slave

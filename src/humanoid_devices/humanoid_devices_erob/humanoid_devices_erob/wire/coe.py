@@ -30,7 +30,7 @@ class Service(IntEnum):
 EXPEDITED_BYTES = 4  # carried by an expedited transfer at most
 SDO_BYTES = 10  # CoE header, command, index, subindex, four bytes: the shortest SDO message
 SEGMENT_BYTES = 3  # CoE header and command before a segment's data
-SEGMENT_MINIMUM = 7  # shorter data is padded to this; the command says by how much
+SEGMENT_MINIMUM = 7  # shorter data is padded to this; the command has the count of the padding
 
 SDO = Struct("<HBHB4s")
 SIZED = Struct("<HBHBI")

@@ -208,7 +208,7 @@ class RobstrideFirmware:
 
     def _enable_if_time(self) -> None:
         if not self._enabling:
-            self._answer()  # not while a fault lasts: the mode bits say so
+            self._answer()  # not while a fault lasts, by the mode bits
         elif self._enable_delay <= 0:
             self._enabling = False
             if not self.enabled:
