@@ -89,7 +89,7 @@ class Controller(ABC):
 
     @property
     def compensates_gravity(self) -> bool:
-        """Whether the loop adds a gravity compensation to its commands.
+        """True if the loop adds a gravity compensation to its commands.
 
         Valid after `on_configure`, and constant then. Without effect in ZERO_TORQUE and DAMPING.
         See GravityCompensation.
@@ -98,7 +98,7 @@ class Controller(ABC):
 
     @property
     def progress(self) -> Progress | None:
-        """Its progress; None for a controller without an end. Read after `update`."""
+        """Return the progress; None for a controller without an end. Read after `update`."""
         return None
 
     @property

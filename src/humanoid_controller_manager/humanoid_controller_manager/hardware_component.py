@@ -145,7 +145,7 @@ class HardwareComponent(ABC):
 
     @property
     def bears_weight(self) -> bool:
-        """Whether gravity loads its joints. Constant once configured."""
+        """True if gravity loads its joints. Constant once configured."""
         return True
 
     @property

@@ -191,7 +191,7 @@ class JointClient:
 
     @property
     def execution(self) -> Execution:
-        """What the robot does with the stream now."""
+        """Return the present execution of the stream by the robot."""
         return Execution(self.feedback().execution)
 
     @property

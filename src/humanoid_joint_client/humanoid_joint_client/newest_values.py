@@ -30,7 +30,7 @@ class NewestValues(Generic[T]):
 
     @property
     def is_ready(self) -> bool:
-        """Whether `next` does not wait."""
+        """Return True if `next` returns without waiting."""
         with self._changed:
             return bool(self._values) or self._ended
 

@@ -39,7 +39,7 @@ class MeshReference:
 
     @property
     def filename(self) -> str:
-        """As it is in the description. Raises MeshError if there is none."""
+        """Return the reference of the description. Raises MeshError if there is none."""
         name = self.element.get("filename", "").strip()
         if not name:
             raise MeshError(f"{self.place}: <mesh> has no filename, expected {_FORMS}")

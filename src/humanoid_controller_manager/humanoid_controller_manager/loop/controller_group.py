@@ -103,7 +103,7 @@ class ControllerGroup:
 
     @property
     def needs_stiffness(self) -> bool:
-        """Whether it starts only once the impedance of its mode is confirmed."""
+        """True if it starts only once the impedance of its mode is confirmed."""
         return self.hold is not None or any(slot.needs_stiffness for slot, _ in self.members)
 
     def compensated_joints(self, count: int) -> NDArray[np.bool_]:

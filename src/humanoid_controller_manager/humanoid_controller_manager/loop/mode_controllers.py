@@ -44,7 +44,7 @@ class HasMode(Protocol):
 
     @property
     def name(self) -> str:
-        """Its name."""
+        """Name of the controller."""
 
     @property
     def mode(self) -> Mode:
@@ -91,7 +91,7 @@ class ControllerSlot:
 
     @property
     def needs_stiffness(self) -> bool:
-        """Whether it starts only once the impedance of its mode is confirmed."""
+        """True if it starts only once the impedance of its mode is confirmed."""
         return "stiffness" in self.controller.needs
 
     def compensated_joints(self, count: int) -> NDArray[np.bool_]:

@@ -60,7 +60,7 @@ def gravity_compensation(
 
 @dataclass(frozen=True, slots=True)
 class Joints:
-    """How joints are held, (n,) each."""
+    """Facts of the joints for the compensation, (n,) each."""
 
     takes_effort: NDArray[np.bool_]  # effort acts in every tick
     efficiency: FloatArray  # realized / nominal torque of the others

@@ -74,12 +74,12 @@ class Progress(NamedTuple):
 
     @property
     def rests(self) -> bool:
-        """Whether the commanded joints are at rest."""
+        """True if the commanded joints are at rest."""
         return not self.braking and self.time >= self.goal.trajectory.duration
 
     @property
     def slowed(self) -> bool:
-        """Whether the motion is held back, or recovers from that: none can be planned on it."""
+        """True while the motion is held back, or recovers from that: no motion can continue it."""
         return self.rate < 1.0
 
     def of(self, number: int) -> tuple[Status, str]:

@@ -58,7 +58,7 @@ class StreamExecution:
 
     @property
     def report(self) -> Report:
-        """What the latest tick did."""
+        """The execution of the latest tick."""
         return self._report
 
     def begin(self, state: JointState, orders: Orders, seen: int) -> None:

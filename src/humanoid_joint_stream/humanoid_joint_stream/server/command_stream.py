@@ -11,7 +11,7 @@ from humanoid_joint_stream.facts import StreamFacts
 
 @dataclass(slots=True)
 class Counters:
-    """Of one stream."""
+    """Counts of the updates of one stream."""
 
     received: int = 0
     accepted: int = 0

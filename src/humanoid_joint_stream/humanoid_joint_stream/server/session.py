@@ -45,7 +45,7 @@ class Situation(NamedTuple):
 
     @property
     def has_fallen(self) -> bool:
-        """Whether the robot refuses other modes until its fault is cleared."""
+        """True if the robot refuses other modes until its fault is cleared."""
         return self.mode in SAFE_MODES and FELL_TO_SAFETY.name in self.codes
 
 

@@ -72,7 +72,7 @@ class StateHub:
 
     @property
     def has_ended(self) -> bool:
-        """Whether no state comes any more: by `stop`, or because ticks cannot be read."""
+        """True if no state comes any more: by `stop`, or because ticks cannot be read."""
         return self._stopping or (self._looking is not None and self._looking.done())
 
     @contextmanager

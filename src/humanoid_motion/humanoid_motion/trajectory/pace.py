@@ -39,12 +39,12 @@ class Pace:
 
     @property
     def stopped(self) -> bool:
-        """Whether the motion has come to rest."""
+        """True if the motion has come to rest."""
         return self.rate == 0.0 or self.ended
 
     @property
     def ended(self) -> bool:
-        """Whether the path's end is reached."""
+        """True if the path's end is reached."""
         return self.time >= self._trajectory.duration
 
     def brake(self, period: float) -> FloatArray:

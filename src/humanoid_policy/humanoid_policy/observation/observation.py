@@ -42,7 +42,7 @@ class Observation:
 
     @property
     def sources(self) -> frozenset[Source]:
-        """What the moments have to have."""
+        """Sources whose values each moment must have."""
         return frozenset(term.source for term in self._terms)
 
     def compute(self, moment: Moment) -> Float32Array:

@@ -102,7 +102,7 @@ class _Remote:
         return call
 
     def __call__(self, client: ControlClient, *positional: Any, **named: Any) -> Any:
-        """As a function of the class: `Client.name(client, …)`."""
+        """Call the method as a function of the class: `Client.name(client, …)`."""
         return self.__get__(client, type(client))(*positional, **named)
 
 

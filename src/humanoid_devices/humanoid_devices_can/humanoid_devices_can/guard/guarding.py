@@ -1,4 +1,4 @@
-"""What the guard does: watch whether the control loop goes on, else disable the motors."""
+"""The guard's task: detect a control loop that stands still, and disable the motors."""
 
 import logging
 from typing import Final

@@ -18,7 +18,7 @@ class Signs:
 
 
 class Observation:
-    """What the frames received on one opening of the bus show, by motor. Times in [s]."""
+    """Facts by motor from the frames received in one session. Times in [s]."""
 
     def __init__(self, signs: Sequence[Signs]) -> None:
         self._signs = signs

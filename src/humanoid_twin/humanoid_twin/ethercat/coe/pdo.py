@@ -59,7 +59,7 @@ _Line = tuple[int, Entry | None]  # bits, and no entry for padding
 
 
 class _ByteCodec:
-    """Whole bytes, as most drives map them: several times as fast as bits."""
+    """Copies whole bytes, as most drives map them: several times as fast as bits."""
 
     def __init__(self, entries: Sequence[_Line]) -> None:
         letters = [
