@@ -2,38 +2,21 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from test_support.record_facts import record_facts
 
-from humanoid_control_common.memory_file import boot_id, process_start
 from humanoid_control_common.rules.modes import Mode
 from humanoid_control_common.tick_records.latest_tick import FRESH, LatestTick, latest_tick
 from humanoid_control_common.tick_records.record_file import RecordFile, create
-from humanoid_control_common.tick_records.record_layout import RecordFacts, Word
+from humanoid_control_common.tick_records.record_layout import Word
 from humanoid_control_common.tick_records.record_types import tick_type
 
-FACTS = RecordFacts(
-    pid=os.getpid(),
-    process_start=process_start(os.getpid()),
-    boot_id=boot_id(),
-    domain=0,
-    backend="mock",
-    update_rate=10.0,
-    wall_period=0.1,
-    seconds=0.4,
-    joints=("shoulder", "elbow", "wrist"),
-    sources=("arm",),
-    counters=("arm: lost", "arm: late"),
-    limited=("position", "effort"),
-    robot_description="<robot/>",
-    state_topic="/s",
-    command_topic="/c",
-)
+FACTS = record_facts(10.0, domain=0, seconds=0.4)
 NOW = 1000.0  # [s]
 LATEST = LatestTick(Mode.DAMPING, "damping_controller", 3)
 

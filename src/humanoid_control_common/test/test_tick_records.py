@@ -16,9 +16,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from test_support.record_facts import record_facts
 
 from humanoid_control_common.errors import RobotError
-from humanoid_control_common.memory_file import HeaderWord, boot_id, process_start
+from humanoid_control_common.memory_file import HeaderWord, process_start
 from humanoid_control_common.rules.safety import SafetyLevel
 from humanoid_control_common.tick_records.record_file import (
     RecordFile,
@@ -27,7 +28,6 @@ from humanoid_control_common.tick_records.record_file import (
 )
 from humanoid_control_common.tick_records.record_layout import (
     EventKind,
-    RecordFacts,
     Word,
 )
 from humanoid_control_common.tick_records.record_names import files_of_robot
@@ -39,23 +39,7 @@ from humanoid_control_common.tick_records.record_ring import (
     whole_records,
 )
 
-FACTS = RecordFacts(
-    pid=os.getpid(),
-    process_start=process_start(os.getpid()),
-    boot_id=boot_id(),
-    domain=7,
-    backend="twin",
-    update_rate=10.0,
-    wall_period=0.1,
-    seconds=6.0,
-    joints=("shoulder", "elbow"),
-    sources=("arm",),
-    counters=("arm: lost",),
-    limited=("position",),
-    robot_description="<robot/>",
-    state_topic="/s",
-    command_topic="/c",
-)
+FACTS = record_facts(10.0, seconds=6.0)
 WRITER = """
 import sys
 from pathlib import Path

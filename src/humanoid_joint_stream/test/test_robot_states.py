@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+from test_support.record_facts import record_facts
 
-from humanoid_control_common.memory_file import boot_id, process_start
 from humanoid_control_common.tick_records.record_file import create
-from humanoid_control_common.tick_records.record_layout import RecordFacts, Word
+from humanoid_control_common.tick_records.record_layout import Word
 from humanoid_joint_client import joint_stream_pb2 as pb
 from humanoid_joint_stream.server.robot_states import RobotStates
 from src.humanoid_joint_stream.test.joint_bench import COUNT, JOINTS, PERIOD, Bench
 
-FACTS = RecordFacts(
-    pid=os.getpid(), process_start=process_start(os.getpid()), boot_id=boot_id(), domain=7,
-    backend="mock", update_rate=1e9 / PERIOD, wall_period=PERIOD * 1e-9, seconds=10.0,
-    joints=JOINTS, sources=(), counters=(), limited=(), robot_description="",
-    state_topic="joint_states", command_topic="joint_commands",
-)  # fmt: skip
+FACTS = record_facts(1e9 / PERIOD, seconds=10.0, joints=JOINTS, sources=(), counters=(), limited=())
 
 
 class Recorded:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -10,22 +9,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 from fault_campaign.judging.fault_files import examine, from_json, main
+from test_support.record_facts import record_facts
 
-from humanoid_control_common.memory_file import boot_id, process_start
 from humanoid_control_common.tick_records.record_file import RecordFile, RecordStore, create
-from humanoid_control_common.tick_records.record_layout import EventKind, RecordFacts, Word
+from humanoid_control_common.tick_records.record_layout import EventKind, Word
 from humanoid_control_common.tick_records.record_ring import EventWriter
 from humanoid_control_common.tick_records.record_types import Records
 from humanoid_recording.black_box.black_box import BlackBox
 from humanoid_recording.black_box.store import Store
 
-FACTS = RecordFacts(
-    pid=os.getpid(), process_start=process_start(os.getpid()), boot_id=boot_id(),
-    domain=7, backend="twin",
-    update_rate=50.0, wall_period=0.02, seconds=4.0, joints=("elbow",), sources=(), counters=(),
-    limited=(), robot_description="", state_topic="/prime/joint_states",
-    command_topic="/prime/joint_commands",
-)  # fmt: skip
+FACTS = record_facts(joints=("elbow",), sources=(), counters=(), limited=())
 PERIOD = 20_000_000  # [ns]
 Spoil = Callable[[Records], None]
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import time
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from test_support.record_facts import record_facts
 
-from humanoid_control_common.memory_file import boot_id, process_start
 from humanoid_control_common.rules.modes import Mode
 from humanoid_control_common.rules.safety import SafetyLevel
 from humanoid_control_common.tick_records.record_file import RecordFile, create
-from humanoid_control_common.tick_records.record_layout import EventKind, RecordFacts, Word
+from humanoid_control_common.tick_records.record_layout import EventKind, Word
 from humanoid_control_common.tick_records.record_ring import EventWriter, report_text
 
 JOINTS = ("left_elbow_pitch", "right_elbow_pitch")
@@ -21,22 +20,13 @@ URDF = """<robot name="prime">
   <joint name="left_elbow_pitch" type="revolute"><limit effort="10" velocity="4"/></joint>
   <joint name="right_elbow_pitch" type="revolute"><limit effort="10" velocity="4"/></joint>
 </robot>"""
-FACTS = RecordFacts(
-    pid=os.getpid(),
-    process_start=process_start(os.getpid()),
-    boot_id=boot_id(),
-    domain=7,
-    backend="twin",
-    update_rate=50.0,
-    wall_period=0.02,
+FACTS = record_facts(
     seconds=60.0,
     joints=JOINTS,
     sources=("PrimeSitoCAN",),
     counters=("PrimeSitoCAN: lost",),
     limited=("position", "velocity", "effort"),
     robot_description=URDF,
-    state_topic="/prime/joint_states",
-    command_topic="/prime/joint_commands",
 )
 STEP = 20_000_000  # [ns] between two ticks
 
