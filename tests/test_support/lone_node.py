@@ -1,7 +1,7 @@
 """Fixtures of ROS tests of several packages."""
 
 from collections.abc import Callable
-from typing import Final
+from typing import Any, Final
 
 import rclpy
 from rclpy.executors import SingleThreadedExecutor
@@ -30,6 +30,14 @@ class LoneNode:
         self.executor.spin_until_future_complete(future, timeout_sec=PATIENCE)
         self.node.destroy_timer(timer)
         assert future.done(), f"not within {PATIENCE} s"
+
+    def call(self, kind: Any, name: str, request: Any) -> Any:
+        """Call the service `name` of the node. Return its response."""
+        client = self.node.create_client(kind, f"~/{name}")
+        self.spin_until(client.service_is_ready)
+        call = client.call_async(request)
+        self.spin_until(call.done)
+        return call.result()
 
     def close(self) -> None:
         """Destroy executor, node and context."""

@@ -11,13 +11,12 @@ import numpy as np
 from humanoid_control_common.robot.joints import FloatArray
 from humanoid_policy.metadata import PolicyMetadata
 from humanoid_policy.observation.observation import Observation
+from test_support.arm_joints import ALL_JOINTS, ARM
 
 OPSET: Final = 17
 IR_VERSION: Final = 10
 
 
-ARM: Final = ("shoulder_pitch", "shoulder_roll", "shoulder_yaw", "elbow_pitch", "wrist_roll",
-              "wrist_pitch", "wrist_yaw")  # fmt: skip
 READY: Final = (-0.15, 0.12, 0.0, -0.5, 0.0, 0.0, 0.0)  # [rad] of the left arm; rolls are mirrored
 
 
@@ -26,16 +25,15 @@ def prime_properties(**changes: str) -> dict[str, str]:
 
     Its gains are those of LOCOMOTION.
     """
-    names = [f"{side}_{joint}" for side in ("left", "right") for joint in ARM]
     mirrored = [-value if joint.endswith("roll") else value
                 for joint, value in zip(ARM, READY, strict=True)]  # fmt: skip
     found = {
         "task": "test",
-        "joint_names": ",".join(names),
-        "joint_stiffness": ",".join(["20.0"] * len(names)),
-        "joint_damping": ",".join(["2.0"] * len(names)),
+        "joint_names": ",".join(ALL_JOINTS),
+        "joint_stiffness": ",".join(["20.0"] * len(ALL_JOINTS)),
+        "joint_damping": ",".join(["2.0"] * len(ALL_JOINTS)),
         "default_joint_pos": ",".join(str(value) for value in (*READY, *mirrored)),
-        "action_joint_names": ",".join(names),
+        "action_joint_names": ",".join(ALL_JOINTS),
         "action_kind": "targets",
         "action_scale": "0.5",
         "observation_names": "joint_pos,joint_vel,actions",

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import signal
-import subprocess
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,12 +15,11 @@ from humanoid_control_msgs.msg import ControlMode, SafetyStatus
 from test_support.client import Client
 from test_support.controllers import write_controllers
 from test_support.operator import Participant, be_on_a_free_domain
+from test_support.started_process import StartedProcess, ended_at_last
 
 from humanoid_bringup import executables
 from humanoid_bringup.options import Backend, Options, Process
 from humanoid_bringup.plan import plan
-
-GIVE_UP = 30.0  # [s] dead-man's switch of every wait, far above what is expected
 
 
 @pytest.fixture
@@ -32,39 +29,10 @@ def domain(monkeypatch: pytest.MonkeyPatch) -> int:
     return int(os.environ["ROS_DOMAIN_ID"])
 
 
-class Running:
-    """A started process; its output is in `log`."""
-
-    def __init__(self, command: list[str], log: Path) -> None:
-        self.log = log
-        with log.open("w") as file:
-            self.process = subprocess.Popen(
-                command, stdout=file, stderr=subprocess.STDOUT, start_new_session=True
-            )
-
-    def text(self) -> str:
-        return self.log.read_text()
-
-    def wait(self) -> int:
-        return self.process.wait(timeout=GIVE_UP)
-
-    def end(self) -> None:
-        if self.process.poll() is None:
-            self.process.send_signal(signal.SIGINT)
-            try:
-                self.process.wait(timeout=GIVE_UP)
-            except subprocess.TimeoutExpired:
-                os.killpg(self.process.pid, signal.SIGKILL)
-                self.process.wait()
-                raise AssertionError(
-                    f"it had to be killed: no end {GIVE_UP:g} s after SIGINT\n{self.text()}"
-                ) from None
-
-
 @pytest.fixture(scope="session")
-def running_type() -> type[Running]:
+def running_type() -> type[StartedProcess]:
     """A started process."""
-    return Running
+    return StartedProcess
 
 
 @pytest.fixture(scope="session")
@@ -86,19 +54,7 @@ def _edit_description(file: Path, edit: Callable[[str], str]) -> None:
     file.write_text(yaml.safe_dump(content))
 
 
-StartControl = Callable[..., Running]
-
-
-@contextmanager
-def ended_at_last() -> Iterator[list[Running]]:
-    """A list for started processes, which end with the context."""
-    started: list[Running] = []
-    with ExitStack() as ends:  # all of them, also after an error of one
-        try:
-            yield started
-        finally:
-            for running in reversed(started):
-                ends.callback(running.end)
+StartControl = Callable[..., StartedProcess]
 
 
 def prepared_control(
@@ -125,11 +81,11 @@ def control_processes(folder: Path) -> Iterator[StartControl]:
     """Starts control processes with the given options; ends them."""
     with ended_at_last() as started:
 
-        def start(backend: Backend = Backend.MOCK, **options: Any) -> Running:
+        def start(backend: Backend = Backend.MOCK, **options: Any) -> StartedProcess:
             own = folder / f"control_{len(started)}"
             own.mkdir()
             command = prepared_control(own, backend, **options)
-            started.append(Running(command, own / "output.txt"))
+            started.append(StartedProcess(command, own / "output.txt"))
             return started[-1]
 
         yield start
@@ -147,7 +103,7 @@ class SharedRobot:
     """A control process on mock hardware that the tests of a module share."""
 
     domain: int
-    control: Running
+    control: StartedProcess
 
     @contextmanager
     def client(self) -> Iterator[Client]:
@@ -190,16 +146,16 @@ def used_robot(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedRobot
 
 
 @pytest.fixture
-def start_viewer(domain: int, tmp_path: Path) -> Iterator[Callable[[], Running]]:
+def start_viewer(domain: int, tmp_path: Path) -> Iterator[Callable[[], StartedProcess]]:
     """Starts the viewer on a free port; ends it after the test."""
     with ended_at_last() as started:
 
-        def start() -> Running:
+        def start() -> StartedProcess:
             folder = tmp_path / "viewer"
             folder.mkdir()
             options = Options(backend=Backend.MOCK, viewer_port=0)
             process = labelled(plan(options, folder), "viewer")
-            started.append(Running(executables.command_line(process), folder / "output.txt"))
+            started.append(StartedProcess(executables.command_line(process), folder / "output.txt"))
             return started[-1]
 
         yield start

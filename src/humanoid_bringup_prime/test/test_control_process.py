@@ -12,20 +12,18 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from humanoid_control_msgs.msg import ControlMode, MITCommand, SafetyStatus
 from humanoid_control_msgs.srv import ClearFault
 from std_msgs.msg import String
+from test_support.arm_joints import ALL_JOINTS
 
 if TYPE_CHECKING:
-    from src.humanoid_bringup_prime.test.conftest import Client, Running, StartControl
+    from test_support.started_process import StartedProcess
 
-ARM = (
-    "shoulder_pitch", "shoulder_roll", "shoulder_yaw", "elbow_pitch",
-    "wrist_roll", "wrist_pitch", "wrist_yaw",
-)  # fmt: skip
-ALL_JOINTS = [f"{side}_{joint}" for side in ("left", "right") for joint in ARM]
+    from src.humanoid_bringup_prime.test.conftest import Client, StartControl
+
 READY = [-0.15, 0.12, 0.0, -0.50, 0.0, 0.0, 0.0, -0.15, -0.12, 0.0, -0.50, 0.0, 0.0, 0.0]
 
 
 @pytest.fixture
-def robot(start_control: StartControl, client: Client) -> Running:
+def robot(start_control: StartControl, client: Client) -> StartedProcess:
     """A running control process, reachable through the client."""
     running = start_control()
     client.connect()
@@ -35,7 +33,7 @@ def robot(start_control: StartControl, client: Client) -> Running:
 def test_joint_states_name_the_fourteen_joints_in_order(onlooker):
     onlooker.until(lambda: onlooker.joint_states, "joint states")
     message = onlooker.joint_states[-1]
-    assert message.name == ALL_JOINTS
+    assert tuple(message.name) == ALL_JOINTS
     assert message.header.frame_id == "base_link"  # rviz drops efforts of states without a frame
     assert len(message.position) == len(message.velocity) == len(message.effort) == 14
 

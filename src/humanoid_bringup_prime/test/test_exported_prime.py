@@ -7,24 +7,11 @@ from typing import Any
 
 import pytest
 from humanoid_control_msgs.msg import ControlMode
+from test_support.arm_joints import ALL_JOINTS
 from test_support.exported_prime import Export
 
 from humanoid_bringup.options import Backend
 from humanoid_bringup.robot_package import find_robot
-
-JOINTS = [
-    f"{side}_{part}"
-    for side in ("left", "right")
-    for part in (
-        "shoulder_pitch",
-        "shoulder_roll",
-        "shoulder_yaw",
-        "elbow_pitch",
-        "wrist_roll",
-        "wrist_pitch",
-        "wrist_yaw",
-    )
-]
 
 
 @pytest.mark.parametrize("backend", [Backend.MUJOCO, Backend.MOCK], ids=lambda it: it.value)
@@ -37,8 +24,8 @@ def test_prime_of_the_export_comes_up_and_reaches_its_pose(
     client.reach(ControlMode.DAMPING)
     client.reach(ControlMode.STANDBY)
     client.finish_standby()
-    assert list(client.joint_states[-1].name) == JOINTS
-    elbow = JOINTS.index("left_elbow_pitch")
+    assert tuple(client.joint_states[-1].name) == ALL_JOINTS
+    elbow = ALL_JOINTS.index("left_elbow_pitch")
     assert client.joint_states[-1].position[elbow] == pytest.approx(-0.5, abs=0.15)
     running.end()
     assert running.process.returncode == 0

@@ -12,7 +12,9 @@ from rosgraph_msgs.msg import Clock
 from humanoid_bringup.options import Backend
 
 if TYPE_CHECKING:
-    from src.humanoid_bringup_prime.test.conftest import Client, Running, StartControl
+    from test_support.started_process import StartedProcess
+
+    from src.humanoid_bringup_prime.test.conftest import Client, StartControl
 
 READY = [-0.15, 0.12, 0.0, -0.50, 0.0, 0.0, 0.0, -0.15, -0.12, 0.0, -0.50, 0.0, 0.0, 0.0]
 # [Nm/rad] of STANDBY: 20 for the motors of wrist roll and pitch; for eRobs by their registers
@@ -35,7 +37,7 @@ def _run_for(client, seconds: float) -> list:
 
 
 @pytest.fixture
-def simulation(start_control: StartControl, client: Client) -> Running:
+def simulation(start_control: StartControl, client: Client) -> StartedProcess:
     running = start_control(backend=Backend.MUJOCO, real_time_factor=0.0)
     client.connect()
     return running

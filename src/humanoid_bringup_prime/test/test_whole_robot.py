@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 from fault_campaign.disturbing.stalls import Stalls
 from std_msgs.msg import Bool
+from test_support.arm_joints import ALL_JOINTS
 from test_support.operator import be_on_a_free_domain
 
 from humanoid_bringup.options import Backend, Options
@@ -28,12 +29,6 @@ from humanoid_twin.prime import CAN_JOINTS, JOINTS, RING_JOINTS
 from humanoid_twin.testing import robot as virtual_robot
 from prime_description import expand
 
-ALL_JOINTS = [
-    f"{side}_{joint}"
-    for side in ("left", "right")
-    for joint in ("shoulder_pitch", "shoulder_roll", "shoulder_yaw", "elbow_pitch",
-                  "wrist_roll", "wrist_pitch", "wrist_yaw")
-]  # fmt: skip
 SOFT, STIFF = (0, 56, 0, 1), (515, 19, 0, 1)  # registers of DAMPING and STANDBY, gate open
 STANDBY_WAY = 1.0  # [s] of each of its two motions: 3 and 2 with the controllers of the bring-up
 
@@ -181,7 +176,7 @@ def test_all_joints_are_stated_where_they_are(prime: Prime) -> None:
     prime.client.joint_states.clear()
     prime.client.until(lambda: prime.client.joint_states, "joint states")
     message, truth = prime.client.joint_states[0], prime.control.joints()
-    assert message.name == ALL_JOINTS
+    assert tuple(message.name) == ALL_JOINTS
     for name, position in zip(message.name, message.position, strict=True):
         assert position == pytest.approx(truth[name]["position"], abs=0.002), name
 

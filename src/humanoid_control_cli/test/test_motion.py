@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 import yaml
 from humanoid_control_msgs.msg import TrajectoryState
+from test_support.arm_joints import ARM
 from test_support.terminal import Terminal
 from typer.testing import CliRunner
 
@@ -32,15 +33,6 @@ EXAMPLE = Path(__file__).parents[3] / "docs/examples/trajectory.yaml"
 HC = "import sys; from humanoid_control_cli.main import main; sys.exit(main())"
 TIMEOUT = 30.0  # [s]; a dead-man's switch
 ELBOW = "left_elbow_pitch"
-ARM = (
-    "shoulder_pitch",
-    "shoulder_roll",
-    "shoulder_yaw",
-    "elbow_pitch",
-    "wrist_roll",
-    "wrist_pitch",
-    "wrist_yaw",
-)
 
 
 @pytest.fixture(scope="module")

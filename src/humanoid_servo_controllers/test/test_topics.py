@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -63,13 +62,6 @@ class Side(LoneNode):
     def efforts(self, expected: list[float]) -> None:
         """Tick until these efforts are commanded."""
         self.spin_until(lambda: np.allclose(self.tick(), expected))
-
-    def call(self, kind: Any, name: str, request: Any) -> Any:
-        client = self.node.create_client(kind, f"~/{name}")
-        self.spin_until(client.service_is_ready)
-        call = client.call_async(request)
-        self.spin_until(call.done)
-        return call.result()
 
 
 @pytest.fixture

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from geometry_msgs.msg import Twist
 from sensor_msgs.msg import Imu
+from test_support.arm_joints import ARM
 from test_support.controllers import add_policy, write_controllers
-from test_support.policies import ARM, policy_model, prime_properties
+from test_support.policies import policy_model, prime_properties
 from test_support.stepped.prime import STIFF, Prime
 
 from humanoid_control_common.robot.joints import FloatArray

@@ -9,8 +9,9 @@ from typing import Final
 import numpy as np
 import pytest
 import yaml
+from test_support.arm_joints import ARM
 from test_support.controllers import add_policy, write_controllers
-from test_support.policies import ARM, policy_model, prime_properties
+from test_support.policies import policy_model, prime_properties
 from test_support.stepped.prime import Prime
 
 from humanoid_control_common.configuration.config import Document

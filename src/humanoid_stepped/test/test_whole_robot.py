@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from humanoid_control_msgs.msg import MITCommand
 from std_msgs.msg import Bool
+from test_support.arm_joints import ALL_JOINTS
 from test_support.stepped.prime import SOFT, STIFF, Prime
 
 from humanoid_control_common.rules.modes import Mode
@@ -18,12 +19,6 @@ from humanoid_stepped.robot import CONTROL
 from humanoid_twin.prime import CAN_JOINTS, JOINTS
 from prime_description import expand
 
-ALL_JOINTS = [
-    f"{side}_{joint}"
-    for side in ("left", "right")
-    for joint in ("shoulder_pitch", "shoulder_roll", "shoulder_yaw", "elbow_pitch",
-                  "wrist_roll", "wrist_pitch", "wrist_yaw")
-]  # fmt: skip
 POSITION = 0x238201
 PERIOD = 0.02  # [s] of the control loop
 SLOW = 22  # CAN id of a motor that needs a second to enable

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import re
 import signal
-import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -24,13 +21,13 @@ from rclpy.publisher import Publisher
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, String
+from test_support.started_process import GIVE_UP, StartedProcess, ended_at_last
 
 from humanoid_control_common.testing import own_domains
 from humanoid_viz.state.model import RobotModel
 from humanoid_viz.state.urdf import parse_urdf
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-GIVE_UP = 30.0  # [s] dead-man's switch of every wait, far above what is expected
 
 ARM_URDF = """
 <robot name="arm">
@@ -92,21 +89,16 @@ def domain(monkeypatch: pytest.MonkeyPatch) -> int:
     return number
 
 
-class ViewerProcess:
-    """A started viewer; its output is in `log`."""
+class ViewerProcess(StartedProcess):
+    """A started viewer."""
+
+    end_signal = signal.SIGTERM
 
     def __init__(self, log: Path, *parameters: str) -> None:
-        self.log = log
         command = [sys.executable, "-m", "humanoid_viz.main", "--ros-args"]
         for parameter in parameters:
             command += ["-p", parameter]
-        with log.open("w") as file:
-            self.process = subprocess.Popen(
-                command, stdout=file, stderr=subprocess.STDOUT, start_new_session=True
-            )
-
-    def text(self) -> str:
-        return self.log.read_text()
+        super().__init__(command, log)
 
     def logs(self, text: str) -> None:
         _wait_until(lambda: text in self.text() or self.process.poll() is not None, f"log: {text}")
@@ -119,21 +111,6 @@ class ViewerProcess:
         assert found is not None
         return found.group(1)
 
-    def wait(self) -> int:
-        return self.process.wait(timeout=GIVE_UP)
-
-    def end(self) -> None:
-        if self.process.poll() is None:
-            self.process.send_signal(signal.SIGTERM)
-            try:
-                self.process.wait(timeout=GIVE_UP)
-            except subprocess.TimeoutExpired:
-                os.killpg(self.process.pid, signal.SIGKILL)
-                self.process.wait()
-                raise AssertionError(
-                    f"it had to be killed: no end {GIVE_UP:g} s after SIGTERM\n{self.text()}"
-                ) from None
-
 
 StartViewer = Callable[..., ViewerProcess]
 
@@ -141,17 +118,14 @@ StartViewer = Callable[..., ViewerProcess]
 @pytest.fixture
 def start_viewer(domain: int, tmp_path: Path) -> Iterator[StartViewer]:
     """Starts viewers with parameters like "port:=0"; ends them after the test."""
-    started: list[ViewerProcess] = []
+    with ended_at_last() as started:
 
-    def start(*parameters: str) -> ViewerProcess:
-        viewer = ViewerProcess(tmp_path / f"viewer_{len(started)}.txt", *parameters)
-        started.append(viewer)
-        return viewer
+        def start(*parameters: str) -> ViewerProcess:
+            viewer = ViewerProcess(tmp_path / f"viewer_{len(started)}.txt", *parameters)
+            started.append(viewer)
+            return viewer
 
-    yield start
-    with ExitStack() as ends:  # all of them, also after an error of one
-        for viewer in started:
-            ends.callback(viewer.end)
+        yield start
 
 
 class FakeRobot:

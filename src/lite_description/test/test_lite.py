@@ -9,16 +9,12 @@ from xml.etree.ElementTree import Element, fromstring
 
 import pytest
 import yaml
+from test_support.arm_joints import ALL_JOINTS, ARM
 
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.robot.robot_description import expand, share_folder
 
 XACRO = Path(__file__).resolve().parents[1] / "urdf/lite.urdf.xacro"
-PARTS = (
-    "shoulder_pitch", "shoulder_roll", "shoulder_yaw", "elbow_pitch",
-    "wrist_roll", "wrist_pitch", "wrist_yaw",
-)  # fmt: skip
-JOINTS = [f"{side}_{part}" for side in ("left", "right") for part in PARTS]
 ROBSTRIDE, MOCK = "humanoid_devices_robstride/RobstrideSystem", "mock_components/GenericSystem"
 BLOCKS: dict[tuple[tuple[str, str], ...], list[tuple[str, str, int]]] = {
     (): [("LiteLeftCAN", ROBSTRIDE, 7), ("LiteRightCAN", ROBSTRIDE, 7)],
@@ -40,7 +36,8 @@ def test_each_back_end_has_its_blocks_and_all_joints(chosen: tuple[tuple[str, st
         (b.get("name"), b.findtext("hardware/plugin"), len(b.findall("joint"))) for b in blocks
     ]
     assert found == BLOCKS[chosen]
-    assert sorted(str(j.get("name")) for b in blocks for j in b.findall("joint")) == sorted(JOINTS)
+    names = [str(j.get("name")) for b in blocks for j in b.findall("joint")]
+    assert sorted(names) == sorted(ALL_JOINTS)
 
 
 def test_each_bus_has_its_own_channel() -> None:
@@ -61,7 +58,7 @@ def test_each_bus_has_its_own_channel() -> None:
 
 def test_the_right_arm_mirrors_the_left_one() -> None:
     robot = lite()
-    for part in PARTS:
+    for part in ARM:
         ends = [
             (float(limit.get("lower", "")), float(limit.get("upper", "")))
             for side in ("left", "right")

@@ -11,19 +11,9 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 import pytest
+from test_support.arm_joints import ALL_JOINTS, ARM, SIDES
 
 Urdf = Callable[[str], Element]
-SIDES = ("left", "right")
-PARTS = (
-    "shoulder_pitch",
-    "shoulder_roll",
-    "shoulder_yaw",
-    "elbow_pitch",
-    "wrist_roll",
-    "wrist_pitch",
-    "wrist_yaw",
-)
-JOINTS = [f"{side}_{part}" for side in SIDES for part in PARTS]
 
 
 def joint(robot: Element, name: str) -> Element:
@@ -52,11 +42,11 @@ def test_check_urdf_accepts_it(urdf_text: Callable[[str], str], tmp_path: Path) 
 
 def test_everything_is_fixed_but_the_arm_joints(urdf: Urdf) -> None:
     kinds = {str(j.get("name")): j.get("type") for j in urdf("real").findall("joint")}
-    assert {name for name, kind in kinds.items() if kind != "fixed"} == set(JOINTS)
+    assert {name for name, kind in kinds.items() if kind != "fixed"} == set(ALL_JOINTS)
     assert [kinds[f"waist_{axis}"] for axis in ("yaw", "roll", "pitch")] == ["fixed"] * 3
 
 
-@pytest.mark.parametrize("name", JOINTS)
+@pytest.mark.parametrize("name", ALL_JOINTS)
 def test_joint_turns_about_the_axis_its_name_says(urdf: Urdf, name: str) -> None:
     axes = {"roll": "1 0 0", "pitch": "0 1 0", "yaw": "0 0 1"}
     element = joint(urdf("real"), name)
@@ -67,7 +57,7 @@ def test_joint_turns_about_the_axis_its_name_says(urdf: Urdf, name: str) -> None
     assert origin.get("rpy") == "0 0 0"
 
 
-@pytest.mark.parametrize("name", JOINTS)
+@pytest.mark.parametrize("name", ALL_JOINTS)
 def test_limits_are_plausible_and_leave_room_around_zero(urdf: Urdf, name: str) -> None:
     found = limit(urdf("real"), name)
     assert found["lower"] <= -0.35 < 0.35 <= found["upper"]
@@ -79,7 +69,7 @@ def test_limits_are_plausible_and_leave_room_around_zero(urdf: Urdf, name: str) 
         assert found["velocity"] <= 3.1  # the Sito wire ends at 32767 counts/s = 3.14 rad/s
 
 
-@pytest.mark.parametrize("name", JOINTS)
+@pytest.mark.parametrize("name", ALL_JOINTS)
 def test_targets_end_a_margin_before_the_limits(urdf: Urdf, name: str) -> None:
     hard, element = limit(urdf("real"), name), joint(urdf("real"), name).find("safety_controller")
     assert element is not None
@@ -90,7 +80,7 @@ def test_targets_end_a_margin_before_the_limits(urdf: Urdf, name: str) -> None:
     assert soft["k_velocity"] * soft["k_position"] * 0.15 == pytest.approx(hard["effort"] / 2)
 
 
-@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("part", ARM)
 def test_limits_of_the_right_arm_mirror_those_of_the_left(urdf: Urdf, part: str) -> None:
     left, right = (limit(urdf("real"), f"{side}_{part}") for side in SIDES)
     if not part.endswith("pitch"):
@@ -99,7 +89,7 @@ def test_limits_of_the_right_arm_mirror_those_of_the_left(urdf: Urdf, part: str)
 
 
 def test_joints_have_no_friction_so_that_motion_can_be_checked_against_theory(urdf: Urdf) -> None:
-    for name in JOINTS:
+    for name in ALL_JOINTS:
         dynamics = joint(urdf("real"), name).find("dynamics")
         assert dynamics is not None
         assert (float(dynamics.attrib["damping"]), float(dynamics.attrib["friction"])) == (0.0, 0.0)

@@ -10,21 +10,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from test_support.arm_joints import ALL_JOINTS, ARM, SIDES
 
 Urdf = Callable[[str], Element]
-SIDES = ("left", "right")
-PARTS = (
-    "shoulder_pitch",
-    "shoulder_roll",
-    "shoulder_yaw",
-    "elbow_pitch",
-    "wrist_roll",
-    "wrist_pitch",
-    "wrist_yaw",
-)
-JOINTS = [f"{side}_{part}" for side in SIDES for part in PARTS]
 MIRROR = np.diag([1.0, -1.0, 1.0])  # the xz plane
-FLIP = np.array([1.0 if part.endswith("pitch") else -1.0 for part in PARTS])  # right = FLIP * left
+FLIP = np.array([1.0 if part.endswith("pitch") else -1.0 for part in ARM])  # right = FLIP * left
 DAMPING = 6.0  # [Nm s/rad], the DAMPING mode
 TIMESTEP = 1e-3  # [s]
 
@@ -50,7 +40,7 @@ def mirrored_pose(fractions: list[float], model: mujoco.MjModel) -> np.ndarray:
 
 
 def test_mujoco_loads_it_with_the_joints_in_order(model: mujoco.MjModel) -> None:
-    assert [model.joint(i).name for i in range(model.njnt)] == JOINTS
+    assert [model.joint(i).name for i in range(model.njnt)] == list(ALL_JOINTS)
     assert model.nv == 14
     assert model.jnt_limited.all()
 
@@ -59,7 +49,7 @@ def test_hanging_arms_touch_nothing(model: mujoco.MjModel) -> None:
     assert forward(model, np.zeros(14)).ncon == 0
 
 
-@pytest.mark.parametrize("index", range(14), ids=JOINTS)
+@pytest.mark.parametrize("index", range(14), ids=ALL_JOINTS)
 def test_one_joint_moving_around_zero_touches_nothing(model: mujoco.MjModel, index: int) -> None:
     for angle in np.linspace(-0.3, 0.3, 61):
         positions = np.zeros(14)
@@ -70,7 +60,7 @@ def test_one_joint_moving_around_zero_touches_nothing(model: mujoco.MjModel, ind
 @pytest.mark.parametrize("side", SIDES)
 def test_arm_swung_far_inward_does_touch_the_body(model: mujoco.MjModel, side: str) -> None:
     positions = np.zeros(14)
-    positions[JOINTS.index(f"{side}_shoulder_roll")] = -0.8 if side == "left" else 0.8
+    positions[ALL_JOINTS.index(f"{side}_shoulder_roll")] = -0.8 if side == "left" else 0.8
     assert forward(model, positions).ncon > 0
 
 
@@ -108,7 +98,7 @@ def test_positive_angles_move_the_hand_as_the_readme_says(model: mujoco.MjModel)
         body = name.split("_")[0] + "_wrist_yaw_link"
         positions = np.zeros(14)
         rest = forward(model, positions).body(body).xpos.copy()
-        positions[JOINTS.index(name)] = 0.2
+        positions[ALL_JOINTS.index(name)] = 0.2
         assert (forward(model, positions).body(body).xpos - rest) @ direction > 0.04, name
 
 
@@ -121,7 +111,7 @@ def test_right_arm_is_the_mirror_image_of_the_left(
     model: mujoco.MjModel, fractions: list[float]
 ) -> None:
     data = forward(model, mirrored_pose(fractions, model))
-    for part in PARTS:
+    for part in ARM:
         left, right = (data.body(f"{side}_{part}_link") for side in SIDES)
         assert right.xpos == pytest.approx(MIRROR @ left.xpos, abs=1e-9)
         assert right.xipos == pytest.approx(MIRROR @ left.xipos, abs=1e-9)

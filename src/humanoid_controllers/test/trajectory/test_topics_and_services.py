@@ -53,13 +53,6 @@ class Side(LoneNode):
         self.spin_until(lambda: any(condition(it) for it in self.states))
         return next(it for it in reversed(self.states) if condition(it))
 
-    def call(self, kind: Any, name: str, request: Any) -> Any:
-        client = self.node.create_client(kind, f"~/{name}")
-        self.spin_until(client.service_is_ready)
-        call = client.call_async(request)
-        self.spin_until(call.done)
-        return call.result()
-
 
 @pytest.fixture
 def side(bench: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Side]:
