@@ -12,12 +12,13 @@ import gc
 import time
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager
+from itertools import repeat
 from typing import TYPE_CHECKING, NamedTuple
 from unittest.mock import patch
 
 import numpy as np
 
-from benchmarks.support.figures import Figure, arguments, figure, report, single
+from benchmarks.support.figures import Figure, arguments, durations, figure, report, single
 from benchmarks.support.in_process import Robot, robot
 from humanoid_control_common.robot.joints import IndexArray
 from humanoid_control_common.robot.mit_interface import JointCommand, JointState
@@ -80,7 +81,7 @@ def unchecked() -> Iterator[None]:
 
 
 def run(prime: Robot, first: int, samples: list[float]) -> None:
-    """Return the durations [s] of tick `first` and the following ones."""
+    """Run CHUNK ticks from tick `first` on; append their durations [s] to `samples`."""
     for i in range(first, first + CHUNK):
         begin = CLOCK()
         prime.loop.tick(i * PERIOD, PERIOD, float)
@@ -99,21 +100,13 @@ def cycles(chunks: int) -> Samples:
         with unchecked():
             run(bare, chunk * CHUNK, samples.bare)
         if flight is not None:
-            samples.record.extend(durations(lambda: flight.record(safe.loop.snapshot), CHUNK))
+            samples.record.extend(
+                durations(repeat(lambda: flight.record(safe.loop.snapshot), CHUNK))
+            )
     if flight is not None:
         flight.end()
     for prime in (safe, bare):
         assert prime.loop.snapshot.controller == "standby_controller", "it left STANDBY"
-    return samples
-
-
-def durations(call: Callable[[], object], count: int) -> list[float]:
-    """Return the durations [s] of `count` calls."""
-    samples = []
-    for _ in range(count):
-        begin = CLOCK()
-        call()
-        samples.append(CLOCK() - begin)
     return samples
 
 
@@ -130,7 +123,7 @@ def parts(count: int) -> dict[str, Figure]:
         "command checked": command.is_valid,
         "safety reports": loop.hardware.refresh_reports,
     }
-    return {name: figure(durations(call, count), "us", 1e6) for name, call in calls.items()}
+    return {name: figure(durations(repeat(call, count)), "us", 1e6) for name, call in calls.items()}
 
 
 def main() -> None:

@@ -7,7 +7,8 @@ of the nominal torque. The sag is the distance of the worst joint to its target,
 from __future__ import annotations
 
 import gc
-import time
+from functools import partial
+from itertools import repeat
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
@@ -18,7 +19,7 @@ from humanoid_control_msgs.msg import Payload as PayloadMessage
 from humanoid_control_msgs.srv import MoveJoints, SetPayload
 from std_srvs.srv import Trigger
 
-from benchmarks.support.figures import Figure, arguments, figure, report, single
+from benchmarks.support.figures import Figure, arguments, durations, figure, report, single
 from humanoid_bringup.robot_package import find_robot
 from humanoid_control_common.robot.mit_interface import JointCommand, JointState
 from humanoid_controller_manager.hardware.urdf import parse_robot_description
@@ -34,24 +35,13 @@ from humanoid_stepped.participant import Participant
 from humanoid_stepped.robot import SteppedRobot, stepped_options
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    pass
 
 PERIOD: Final = 1.0 / 50.0  # [s]
-CLOCK = time.perf_counter
 HAND: Final = "left_hand_link"
 MASS: Final = 1.0  # [kg]
 RAISED: Final = {"left_shoulder_pitch": -0.8, "left_elbow_pitch": -0.6}  # [rad]
 NAME: Final = "trajectory_controller"
-
-
-def durations(call: Callable[[], object], count: int) -> list[float]:
-    """Return the durations [s] of `count` calls."""
-    samples = []
-    for _ in range(count):
-        begin = CLOCK()
-        call()
-        samples.append(CLOCK() - begin)
-    return samples
 
 
 def ticks(count: int) -> dict[str, Figure]:
@@ -76,17 +66,16 @@ def ticks(count: int) -> dict[str, Figure]:
     def tick(wanted: np.ndarray) -> None:
         compensation.apply(state, command, wanted, command.stiffness, limit, PERIOD)
 
+    def cost(wanted: np.ndarray) -> Figure:
+        return figure(durations(repeat(partial(tick, wanted), count)), "us", 1e6)
+
     gc.disable()
-    found = {
-        "tick without compensation": figure(durations(lambda: tick(no_joint), count), "us", 1e6)
-    }
+    found = {"tick without compensation": cost(no_joint)}
     tick(all_joints)
-    found["tick with compensation"] = figure(durations(lambda: tick(all_joints), count), "us", 1e6)
+    found["tick with compensation"] = cost(all_joints)
     for side in ("left", "right"):
         compensation.carry(Payload(f"{side}_hand_link", MASS))
-    found["the same with two payloads"] = figure(
-        durations(lambda: tick(all_joints), count), "us", 1e6
-    )
+    found["the same with two payloads"] = cost(all_joints)
     gc.enable()
     return found
 

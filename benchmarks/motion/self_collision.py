@@ -6,13 +6,12 @@ slowed down.
 
 from __future__ import annotations
 
-import time
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchmarks.support.figures import Figure, arguments, figure, report
+from benchmarks.support.figures import Figure, arguments, durations, figure, report
 from humanoid_bringup.robot_package import find_robot
 from humanoid_control_common.robot.mit_interface import JointState
 from humanoid_controller_manager.hardware.urdf import parse_robot_description
@@ -22,21 +21,10 @@ from humanoid_motion.collision.path_check import first_conflict
 from humanoid_motion.collision.semantic_description import parse_disabled_pairs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    pass
 
 PERIOD = 1.0 / 200.0  # [s]
 DISTANCE = 0.02  # [m]
-CLOCK = time.perf_counter
-
-
-def durations(calls: Sequence[Callable[[], object]]) -> list[float]:
-    """Return the durations [s] of `calls`."""
-    samples = []
-    for call in calls:
-        begin = CLOCK()
-        call()
-        samples.append(CLOCK() - begin)
-    return samples
 
 
 def main() -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -30,6 +31,16 @@ class Figure:
         """Return the known values by name; always `median`, `p99` and `unit`."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         return {name: value for name, value in values.items() if value is not None}
+
+
+def durations(calls: Iterable[Callable[[], object]]) -> list[float]:
+    """Call each of `calls`; return the durations [s]."""
+    samples = []
+    for call in calls:
+        begin = time.perf_counter()
+        call()
+        samples.append(time.perf_counter() - begin)
+    return samples
 
 
 def figure(samples: Samples, unit: str, scale: float = 1.0, *, tail: bool = False) -> Figure:
