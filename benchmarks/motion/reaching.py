@@ -36,7 +36,7 @@ from humanoid_policy_training.onnx_export import write_policy
 from humanoid_policy_training.reaching_task import reaching_task
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests"))
-from test_support.reaching import shipped_motion
+from test_support.reaching import begin_motion, shipped_motion
 from test_support.stepped.stack import Stack
 
 CONTROLLER: Final = "rl_policy_controller"
@@ -113,16 +113,7 @@ def on_the_virtual_robot(
     file = folder / "controllers.yaml"
     file.write_text(yaml.safe_dump(content))
     stack = Stack(folder, controllers_file=file)
-    states: list[JointState] = []
-    stack.client.listen(JointState, "/prime/joint_states", states.append)
-    stack.up()
-    for side in ("left", "right"):
-        stack.control.payload(f"{side}_wrist_yaw_link", mass)
-    for mode in (Mode.DAMPING, Mode.STANDBY):
-        stack.client.reach(mode)
-    stack.client.finish_standby()
-    stack.client.reach(Mode.LOCOMOTION)
-    states.clear()
+    states = begin_motion(stack, mass)
     # The statement of the mode has the measurement of the tick before its first one.
     began = _seconds(stack.client.now) + period
     stack.pass_time(END)

@@ -40,8 +40,8 @@ def main() -> None:
     values: dict[str, Figure] = {}
     low, high = known.limits.target_lower, known.limits.target_upper
     poses = np.random.default_rng(0).uniform(low, high, (5000, len(low)))
-    looks = durations([partial(model.clearance, q) for q in poses])
-    values["one look at all distances"] = figure(looks, "us", 1e6)
+    single = durations([partial(model.clearance, q) for q in poses])
+    values["all distances once"] = figure(single, "us", 1e6)
     stage, state = SelfCollisionStage(model, DISTANCE), JointState(len(low))
     state.array.fill(0.0)
     hanging, step = np.zeros(len(low)), np.full(len(low), 1.0 * PERIOD)

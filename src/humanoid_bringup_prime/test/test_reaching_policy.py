@@ -6,8 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sensor_msgs.msg import JointState
-from test_support.reaching import shipped_motion
+from test_support.reaching import begin_motion, shipped_motion
 from test_support.stepped.stack import Stack
 
 from humanoid_control_common.rules.modes import Mode
@@ -22,16 +21,7 @@ WITHOUT_PAYLOAD, WITH_PAYLOAD = 0.05, 0.09
 @pytest.mark.parametrize(("mass", "allowed"), [(0.0, WITHOUT_PAYLOAD), (1.0, WITH_PAYLOAD)])
 def test_the_arms_follow_the_motion(tmp_path: Path, mass: float, allowed: float) -> None:
     stack = Stack(tmp_path)
-    states: list[JointState] = []
-    stack.client.listen(JointState, "/prime/joint_states", states.append)
-    stack.up()
-    for side in ("left", "right"):
-        stack.control.payload(f"{side}_wrist_yaw_link", mass)
-    for mode in (Mode.DAMPING, Mode.STANDBY):
-        stack.client.reach(mode)
-    stack.client.finish_standby()
-    stack.client.reach(Mode.LOCOMOTION)
-    states.clear()
+    states = begin_motion(stack, mass)
     stack.pass_time(END)
     assert stack.client.now.mode == Mode.LOCOMOTION, stack.client.now.status_message
     motion, period = shipped_motion(), 0.02
