@@ -6,7 +6,6 @@ import numpy as np
 
 from humanoid_policy_training.reaching_task import OBSERVATIONS, ReachingTask
 
-SIDE = 7  # joints of an arm, the left one first
 MIRROR = np.array([1, -1, -1, 1, -1, 1, -1])  # shoulder pitch, roll, yaw, elbow, roll, pitch, yaw
 
 

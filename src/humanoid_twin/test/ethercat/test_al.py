@@ -10,7 +10,6 @@ from humanoid_twin.ethercat.firmware import AlState
 
 READY = Readiness()
 STATES = [AlState.INIT, AlState.PREOP, AlState.SAFEOP, AlState.OP]
-ERRORS = [False, True]
 UPWARD = {(1, 2), (2, 4), (4, 8)}
 
 
