@@ -21,7 +21,7 @@ from humanoid_control_common.robot.mit_interface import JointCommand, JointState
 from humanoid_controllers.policy.controller import RlPolicyController
 from humanoid_policy.inference import Inference
 from humanoid_policy.model import PolicyModel, load_policy
-from humanoid_policy.timing import still_moment
+from humanoid_policy.timing import still_inputs
 
 TICKS = 20_000
 TICKS_OF_A_STEP = 4  # ticks in a policy step
@@ -75,12 +75,12 @@ def timed(samples: Samples) -> Figure:
 
 def parts(model: PolicyModel, count: int) -> dict[str, Figure]:
     """Return the times of observation and inference."""
-    moment = still_moment(model)
+    inputs = still_inputs(model)
     observed, inferred = np.empty(count), np.empty(count)
     gc.collect()
     for i in range(count):
         begin = time.perf_counter()
-        observation = model.observation.compute(moment)
+        observation = model.observation.compute(inputs)
         middle = time.perf_counter()
         model.infer(observation)
         observed[i], inferred[i] = middle - begin, time.perf_counter() - middle
@@ -89,13 +89,13 @@ def parts(model: PolicyModel, count: int) -> dict[str, Figure]:
 
 def delay(model: PolicyModel, count: int) -> Figure:
     """Return the time from a question to its answer by another thread."""
-    moment = still_moment(model)
+    inputs = still_inputs(model)
     inference = Inference(lambda it: model.infer(model.observation.compute(it)))
     thread = LINUX.start("policy", lambda: inference.run(LINUX))
     samples = np.empty(count)
     for i in range(count):
         begin = time.perf_counter()
-        inference.ask(i, moment)
+        inference.ask(i, inputs)
         while inference.answer(i) is None:
             time.sleep(0.0)
         samples[i] = time.perf_counter() - begin

@@ -13,7 +13,7 @@ from fault_campaign.robot_joints import RobotJoints, Struck
 from fault_campaign.scenario import Start
 from humanoid_control_common.machine.machine import Machine
 from humanoid_control_common.rules.modes import Mode
-from humanoid_controllers.mode_manager.rest_watch import SLOW
+from humanoid_controllers.mode_manager.rest_detection import SLOW
 from humanoid_twin.robot.control import RobotControl
 
 if TYPE_CHECKING:

@@ -82,7 +82,7 @@ def modes_in(bag: Path) -> list[Mode]:
 
 
 def texts(story: FaultReport) -> list[str]:
-    return [moment.text for moment in story.moments]
+    return [event.text for event in story.events]
 
 
 def test_a_file_that_was_requested_is_named(flown: SimpleNamespace) -> None:
@@ -94,9 +94,9 @@ def test_the_moment_of_the_fault_is_in_its_file(flown: SimpleNamespace) -> None:
     assert modes_in(flown.files[1]) == [Mode.ZERO_TORQUE, Mode.DAMPING, Mode.STANDBY]
     assert story.before > 0.3  # [s]: the way into STANDBY at least
     assert story.after >= 2.0
-    stops = [moment for moment in story.moments if "emergency stop" in moment.text and moment.alarm]
+    stops = [event for event in story.events if "emergency stop" in event.text and event.alarm]
     assert stops[0].time == pytest.approx(0.0, abs=1e-6)
-    (down,) = (m for m in story.moments if m.text.startswith("switch: DAMPING") and m.time > 0.0)
+    (down,) = (m for m in story.events if m.text.startswith("switch: DAMPING") and m.time > 0.0)
     assert down.time < story.after
 
 

@@ -10,7 +10,7 @@ from rclpy.time import Time
 from sensor_msgs.msg import JointState as JointStateMessage
 
 from humanoid_control_common.errors import ConfigError, ControllerError, RobotError
-from humanoid_control_common.once_per_text import OncePerText
+from humanoid_control_common.log_on_change import LogOnChange
 from humanoid_control_common.robot.mit_interface import COMMAND_INTERFACES
 from humanoid_control_common.robot.robot_namespace import checked_namespace, frame_prefix
 from humanoid_controller_manager.loop.snapshot import Snapshot
@@ -86,7 +86,7 @@ def attach_remote(context: PluginContext, controller: RemotePolicyController) ->
     differs from the system's, the arrival is the time of the call.
     """
     machine, age = context.machine, MessageAge()
-    warn_once = OncePerText(context.node.get_logger().warning)
+    warn_once = LogOnChange(context.node.get_logger().warning)
     report = RemoteReport()
     diagnostics = context.node.create_publisher(DiagnosticArray, "diagnostics", 10)
     name, namespace = context.node.get_name(), checked_namespace(context.node.get_namespace())

@@ -15,7 +15,7 @@ from humanoid_control_common.robot.mit_interface import Capability, JointCommand
 from humanoid_control_common.rules.modes import Mode
 from humanoid_controller_manager.controller import Controller, ModeGains, Progress, RobotFacts
 from humanoid_controllers.ramped_way import RAMP, ramp_within, ramped
-from humanoid_motion.trajectory.pace import made
+from humanoid_motion.trajectory.time_scaling import made
 
 RECOVERY: Final = 0.5  # [s] in which a way that was held back recovers its speed
 FASTEST_MEAN: Final = 0.95  # of the velocity limit: the rest of the time is for the ramps

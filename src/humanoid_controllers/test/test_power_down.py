@@ -13,7 +13,7 @@ from humanoid_controller_manager.ros.process.shutdown_report import ShutdownRepo
 from humanoid_controllers.mode_manager.loop_liveness import LONGEST_TICK
 from humanoid_controllers.mode_manager.power_down import SETTLE_LIMIT, ZERO_LIMIT, PowerDown
 from humanoid_controllers.mode_manager.power_down_service import outcome_of
-from humanoid_controllers.mode_manager.rest_watch import SLOW_FOR
+from humanoid_controllers.mode_manager.rest_detection import SLOW_FOR
 
 MODES = [Mode.ZERO_TORQUE, Mode.DAMPING, Mode.STANDBY, Mode.REMOTE]
 MOST_TICKS = 2000

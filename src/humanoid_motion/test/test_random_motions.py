@@ -10,8 +10,8 @@ import pytest
 from humanoid_control_common.robot.joints import FloatArray
 from humanoid_motion.errors import MotionRefusedError
 from humanoid_motion.jerk_limited.way import jerk_limited_way
-from humanoid_motion.trajectory.pace import Pace
 from humanoid_motion.trajectory.polynomials import values
+from humanoid_motion.trajectory.time_scaling import TimeScaling
 from humanoid_motion.trajectory.trajectory import Trajectory
 
 WIDE = 50  # joints that move at once: one trial of each
@@ -54,7 +54,7 @@ def _run(seed: int, count: int, joints: Any, limits: Any) -> int:
         ticks = int(rng.uniform(1.0, way.duration / PERIOD + 5.0))
         states = _goes_on(way, 0.0, ticks)
         if rng.random() < 0.5:  # cancelled
-            braking = Pace(way, ticks * PERIOD, within.acceleration)
+            braking = TimeScaling(way, ticks * PERIOD, within.acceleration)
             stop = [braking.brake(PERIOD) for _ in range(300)]
             assert braking.stopped
             states = np.concatenate([states, stop])
@@ -150,7 +150,7 @@ def test_a_stop_stays_on_the_path_and_takes_the_least_time(joints: Any, limits: 
     way = jerk_limited_way(start, goal, limits(2), joints(2))
     middle = way.duration / 2
     assert way.at(middle)[1, 0] == pytest.approx(VELOCITY)
-    braking, states = Pace(way, middle, limits(2).acceleration), []
+    braking, states = TimeScaling(way, middle, limits(2).acceleration), []
     while not braking.stopped:
         states.append(braking.brake(PERIOD))
     assert len(states) * PERIOD == pytest.approx(VELOCITY / (0.9 * ACCELERATION), abs=2 * PERIOD)
@@ -165,7 +165,7 @@ def test_a_stop_in_the_last_part_of_a_way_that_brakes_anyway_is_its_own_end(
     start, goal = np.zeros((3, 1)), np.array([1.0])
     way = jerk_limited_way(start, goal, limits(1), joints(1))
     begin = way.duration - 0.15
-    braking = Pace(way, begin, limits(1).acceleration)
+    braking = TimeScaling(way, begin, limits(1).acceleration)
     states = [start]
     while not braking.stopped:
         states.append(braking.brake(PERIOD))

@@ -6,7 +6,7 @@ import numpy as np
 
 from humanoid_control_common.robot.joints import FloatArray
 from humanoid_policy.metadata import ActionKind, PolicyMetadata
-from humanoid_policy.observation.moment import Reference
+from humanoid_policy.observation.inputs import Reference
 
 
 class Target(NamedTuple):

@@ -8,7 +8,7 @@ from threading import Event
 from humanoid_control_common.machine.machine import Machine
 from humanoid_control_common.robot.joints import FloatArray
 from humanoid_controller_manager.loop.latest_value import LatestValue
-from humanoid_policy.observation.moment import Moment
+from humanoid_policy.observation.inputs import ObservationInputs
 
 logger = logging.getLogger(__name__)
 
@@ -18,7 +18,7 @@ class Question:
     """The input of the policy in one policy step."""
 
     step: int
-    moment: Moment  # its arrays are never written again
+    inputs: ObservationInputs  # its arrays are never written again
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,10 +37,10 @@ class Inference:
     With `at_once` no other thread is needed: `ask` computes the answer itself.
 
     Args:
-        compute: returns the action, (m,), of a moment.
+        compute: returns the action, (m,), of the inputs.
     """
 
-    def __init__(self, compute: Callable[[Moment], FloatArray]) -> None:
+    def __init__(self, compute: Callable[[ObservationInputs], FloatArray]) -> None:
         self.compute = compute
         self.at_once = False
         self._asked: LatestValue[Question] = LatestValue()
@@ -48,9 +48,9 @@ class Inference:
         self._wake = Event()  # a question waits, or the end
         self._closed = False
 
-    def ask(self, step: int, moment: Moment) -> None:
+    def ask(self, step: int, inputs: ObservationInputs) -> None:
         """Leave a question in place of one that was not taken."""
-        self._asked.put(Question(step, moment))
+        self._asked.put(Question(step, inputs))
         if self.at_once:
             self.step()
         else:
@@ -79,7 +79,7 @@ class Inference:
         if question is None:
             return
         try:
-            answer = Answer(question.step, self.compute(question.moment))
+            answer = Answer(question.step, self.compute(question.inputs))
         except Exception as error:  # ONNX Runtime's errors have no common class
             logger.exception("the inference of a policy failed")
             answer = Answer(question.step, None, str(error))

@@ -8,9 +8,9 @@ import numpy as np
 from humanoid_control_common.robot.joints import FloatArray, JointLimits, JointSet
 from humanoid_motion.errors import MotionRefusedError
 from humanoid_motion.trajectory.limits import MotionLimits
+from humanoid_motion.trajectory.point_trajectory import trajectory_through
 from humanoid_motion.trajectory.points import Point, checked_points
-from humanoid_motion.trajectory.through import trajectory_through
-from humanoid_policy.observation.moment import Reference
+from humanoid_policy.observation.inputs import Reference
 
 
 class MotionReference(Protocol):

@@ -6,7 +6,7 @@ import numpy as np
 
 from humanoid_control_common.machine.machine import Machine
 from humanoid_policy.model import PolicyModel
-from humanoid_policy.observation.moment import Moment, Reference
+from humanoid_policy.observation.inputs import ObservationInputs, Reference
 
 REPETITIONS: Final = 2000
 
@@ -19,20 +19,20 @@ class Times(NamedTuple):
 
 
 def measured(model: PolicyModel, machine: Machine, repetitions: int = REPETITIONS) -> Times:
-    """Return the times of `model` on a machine, at a moment of zeros."""
-    moment = still_moment(model)
+    """Return the times of `model` on a machine, with inputs of zeros."""
+    inputs = still_inputs(model)
     found = np.empty(repetitions)
     for i in range(repetitions):
         begin = machine.clock()
-        model.infer(model.observation.compute(moment))
+        model.infer(model.observation.compute(inputs))
         found[i] = machine.clock() - begin
     return Times(*np.percentile(found, (50.0, 99.0)).tolist())
 
 
-def still_moment(model: PolicyModel) -> Moment:
-    """Return a moment at rest at the default positions, with all that any term needs."""
+def still_inputs(model: PolicyModel) -> ObservationInputs:
+    """Return inputs at rest at the default positions, for all terms."""
     metadata = model.metadata
     default, zeros = np.array(metadata.default_joint_pos), np.zeros(len(metadata.joint_names))
     action, three = np.zeros(len(metadata.action_joint_names)), np.zeros(3)
     reference = Reference(default, zeros, np.zeros(1))
-    return Moment(default, zeros, zeros, action, reference, three, -np.eye(3)[2], three)
+    return ObservationInputs(default, zeros, zeros, action, reference, three, -np.eye(3)[2], three)

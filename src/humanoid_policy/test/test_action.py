@@ -9,7 +9,7 @@ import pytest
 
 from humanoid_policy.action import ActionLaw
 from humanoid_policy.metadata import PolicyMetadata
-from humanoid_policy.observation.moment import Reference
+from humanoid_policy.observation.inputs import Reference
 
 DEFAULT = np.array([0.1, -0.5, 0.0])
 BEFORE = np.array([0.3, 0.4, 0.5])

@@ -10,21 +10,21 @@ import pytest
 from humanoid_control_common.machine.linux import LINUX
 from humanoid_control_common.robot.joints import FloatArray
 from humanoid_policy.inference import Inference
-from humanoid_policy.observation.moment import Moment
+from humanoid_policy.observation.inputs import ObservationInputs
 
 
-def moment(value: float) -> Moment:
+def inputs(value: float) -> ObservationInputs:
     row = np.full(3, value)
-    return Moment(row, row, row, row)
+    return ObservationInputs(row, row, row, row)
 
 
-def doubled(asked: Moment) -> FloatArray:
+def doubled(asked: ObservationInputs) -> FloatArray:
     return 2.0 * asked.position
 
 
 def test_a_question_is_answered_once() -> None:
     inference = Inference(doubled)
-    inference.ask(1, moment(1.5))
+    inference.ask(1, inputs(1.5))
     assert inference.answer(1) is None
     inference.step()
     answer = inference.answer(1)
@@ -36,9 +36,9 @@ def test_a_question_is_answered_once() -> None:
 
 def test_an_answer_of_another_step_is_dropped() -> None:
     inference = Inference(doubled)
-    inference.ask(1, moment(1.0))
+    inference.ask(1, inputs(1.0))
     inference.step()
-    inference.ask(2, moment(2.0))
+    inference.ask(2, inputs(2.0))
     assert inference.answer(2) is None
     inference.step()
     answer = inference.answer(2)
@@ -47,11 +47,11 @@ def test_an_answer_of_another_step_is_dropped() -> None:
 
 
 def test_an_error_is_an_answer_without_action(caplog: pytest.LogCaptureFixture) -> None:
-    def fail(asked: Moment) -> FloatArray:
+    def fail(asked: ObservationInputs) -> FloatArray:
         raise RuntimeError("no memory")
 
     inference = Inference(fail)
-    inference.ask(1, moment(1.0))
+    inference.ask(1, inputs(1.0))
     with caplog.at_level(logging.ERROR):
         inference.step()
     answer = inference.answer(1)
@@ -64,7 +64,7 @@ def test_an_error_is_an_answer_without_action(caplog: pytest.LogCaptureFixture) 
 def test_a_question_is_answered_at_once_where_time_waits_for_it() -> None:
     inference = Inference(doubled)
     inference.at_once = True
-    inference.ask(1, moment(1.5))
+    inference.ask(1, inputs(1.5))
     answer = inference.answer(1)
     assert answer is not None
     assert answer.action == pytest.approx([3.0, 3.0, 3.0])
@@ -72,7 +72,7 @@ def test_a_question_is_answered_at_once_where_time_waits_for_it() -> None:
 
 def test_the_thread_answers_until_it_is_closed() -> None:
     inference = Inference(doubled)
-    inference.ask(1, moment(7.0))
+    inference.ask(1, inputs(7.0))
     thread = LINUX.start("policy", lambda: inference.run(LINUX))
     answer = None
     while answer is None and thread.is_alive():

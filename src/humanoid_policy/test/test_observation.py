@@ -8,20 +8,20 @@ import numpy as np
 import pytest
 
 from humanoid_policy.metadata import PolicyMetadata
-from humanoid_policy.observation.moment import Moment, Reference
+from humanoid_policy.observation.inputs import ObservationInputs, Reference
 from humanoid_policy.observation.observation import Observation
 from humanoid_policy.observation.terms import TERMS, Source, projected_gravity
 
 ALL = ",".join(TERMS)
 
 
-def moment_of(batch: tuple[int, ...], seed: int = 0) -> Moment:
+def inputs_of(batch: tuple[int, ...], seed: int = 0) -> ObservationInputs:
     draw = np.random.default_rng(seed)
 
     def values(count: int) -> np.ndarray:
         return draw.normal(size=(*batch, count))
 
-    return Moment(
+    return ObservationInputs(
         values(3), values(3), values(3), values(2),
         Reference(values(3), values(3), values(1)),
         values(3), values(3), values(3),
@@ -32,14 +32,14 @@ def test_the_terms_come_in_the_order_of_the_metadata_and_scaled(
     metadata: Callable[..., PolicyMetadata],
 ) -> None:
     observation = Observation(metadata())
-    moment = Moment(
+    inputs = ObservationInputs(
         position=np.array([0.2, -0.5, 0.3]),
         velocity=np.array([1.0, 2.0, 3.0]),
         effort=np.zeros(3),
         action=np.array([0.7, -0.7]),
     )
     expected = [0.1, 0.0, 0.3, 0.1, 0.2, 0.3, 0.7, -0.7]
-    found = observation.compute(moment)
+    found = observation.compute(inputs)
     assert found.dtype == np.float32
     assert found == pytest.approx(expected)
     assert observation.size == len(expected)
@@ -49,7 +49,7 @@ def test_the_terms_come_in_the_order_of_the_metadata_and_scaled(
 
 def test_every_term_has_its_value(metadata: Callable[..., PolicyMetadata]) -> None:
     observation = Observation(metadata(observation_names=ALL, observation_scales=""))
-    it = moment_of(())
+    it = inputs_of(())
     default = np.array([0.1, -0.5, 0.0])
     reference = it.reference
     assert reference is not None
@@ -76,7 +76,7 @@ def test_every_term_has_its_value(metadata: Callable[..., PolicyMetadata]) -> No
 def test_a_batch_gives_what_each_robot_gives(metadata: Callable[..., PolicyMetadata]) -> None:
     scales = ",".join(str(0.5 + i) for i in range(len(TERMS)))
     observation = Observation(metadata(observation_names=ALL, observation_scales=scales))
-    batch = moment_of((4, 5))
+    batch = inputs_of((4, 5))
     found = observation.compute(batch)
     assert found.shape == (4, 5, observation.size)
     for i, j in np.ndindex(4, 5):
@@ -84,7 +84,7 @@ def test_a_batch_gives_what_each_robot_gives(metadata: Callable[..., PolicyMetad
         assert reference is not None
         rows = (getattr(batch, key) for key in ("position", "velocity", "effort", "action"))
         live = (batch.angular_velocity, batch.gravity, batch.velocity_command)
-        one = Moment(
+        one = ObservationInputs(
             *(row[i, j] for row in rows),
             Reference(*(row[i, j] for row in (
                 reference.position, reference.velocity, reference.phase
@@ -98,13 +98,13 @@ def test_a_batch_gives_what_each_robot_gives(metadata: Callable[..., PolicyMetad
     ("term", "words"),
     [("phase", "a motion"), ("base_ang_vel", "an IMU"), ("velocity_commands", "velocity commands")],
 )
-def test_a_moment_without_what_a_term_needs_is_refused(
+def test_inputs_without_those_of_a_term_are_refused(
     metadata: Callable[..., PolicyMetadata], term: str, words: str
 ) -> None:
     observation = Observation(metadata(observation_names=term, observation_scales=""))
     zeros = np.zeros(3)
     with pytest.raises(ValueError, match=words):
-        observation.compute(Moment(zeros, zeros, zeros, np.zeros(2)))
+        observation.compute(ObservationInputs(zeros, zeros, zeros, np.zeros(2)))
 
 
 def test_gravity_points_down_in_the_frame_of_the_base() -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from humanoid_bringup.plan import SIMULATION_UPDATE_RATE
 from humanoid_control_common.robot.joints import FloatArray
-from humanoid_policy.observation.moment import Moment, Reference
+from humanoid_policy.observation.inputs import ObservationInputs, Reference
 from humanoid_policy_training.arm_network import Parameters
 from humanoid_policy_training.random_robots import RandomRobots
 from humanoid_policy_training.reaching_motions import ReachingMotions
@@ -53,8 +53,8 @@ def run(
         position, velocity = (it.reshape(shape) for it in robots.measured())
         reference = _reference(motions, time, shape)
         errors[:, :, i] = reference.position - robots.true()[0].reshape(shape)
-        moment = Moment(position, velocity, np.zeros(shape), before, reference)
-        observation = task.observation.compute(moment)
+        inputs = ObservationInputs(position, velocity, np.zeros(shape), before, reference)
+        observation = task.observation.compute(inputs)
         action = task.bounds.bounded(task.network.actions(layers, observation), observation)
         held = task.action_law.held(before, before)
         change = action - before

@@ -16,7 +16,7 @@ from std_msgs.msg import Float64, Float64MultiArray
 from std_srvs.srv import Trigger
 
 from humanoid_control_common.errors import ControllerError
-from humanoid_control_common.once_per_text import OncePerText
+from humanoid_control_common.log_on_change import LogOnChange
 from humanoid_controller_manager.loop.snapshot import Snapshot
 from humanoid_controller_manager.ros.plugin_context import PluginContext, SnapshotListener
 from humanoid_controller_manager.ros.topics.bounded_topic import (
@@ -72,7 +72,7 @@ class ServoSide:
 
     def __init__(self, context: PluginContext, controller: ServoController) -> None:
         self._context, self._controller = context, controller
-        self._warn_once = OncePerText(context.node.get_logger().warning)
+        self._warn_once = LogOnChange(context.node.get_logger().warning)
         self._names = list(controller.joints.names)
         self._states = context.node.create_publisher(ServoState, "~/state", 10)
         self._published: ServoReport | None = None

@@ -11,7 +11,7 @@ from humanoid_devices_can.errors import InterfaceError
 from humanoid_devices_can.guard.channel import GOOD_BYE, MEMORY_BYTES, GuardJob, GuardMemory
 from humanoid_devices_can.guard.claim import PATIENCE, Claim
 from humanoid_devices_can.guard.guard_process import parting
-from humanoid_devices_can.guard.guarding import guard
+from humanoid_devices_can.guard.stall_detection import guard
 from humanoid_stepped.scheduler import Flag, Process
 from humanoid_stepped.stepped_machine import SteppedMachine
 

@@ -43,7 +43,7 @@ def examine(folder: Path) -> Flight:
     problem = story.damage
     if len(times) != len(counters):
         problem = f"{len(times)} joint states, {len(counters)} counters"
-    alarms = [(story.fault + it.time, it.text, it.codes) for it in story.moments if it.alarm]
+    alarms = [(story.fault + it.time, it.text, it.codes) for it in story.events if it.alarm]
     gaps = () if problem else _gaps(times, [_tick(data) for data in counters])
     begin, end = story.fault - story.before, story.fault + story.after
     reasons = united(it.codes for it in story.reasons)

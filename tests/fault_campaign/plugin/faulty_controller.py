@@ -24,7 +24,7 @@ from humanoid_controllers.policy.parameters import PolicyParameters
 from humanoid_controllers.policy.ros import attach_policy
 from humanoid_controllers.remote import RemotePolicyController
 from humanoid_controllers.ros import attach_remote
-from humanoid_policy.observation.moment import Moment
+from humanoid_policy.observation.inputs import ObservationInputs
 
 NOT_ACTIVE = "updated while it is not active"
 
@@ -106,8 +106,8 @@ class FaultyPolicyController(RlPolicyController):
         super().on_configure(parameters, robot)
         compute = self.inference.compute
 
-        def disturbed(moment: Moment) -> FloatArray:
-            action = compute(moment)
+        def disturbed(inputs: ObservationInputs) -> FloatArray:
+            action = compute(inputs)
             order, self.order = self.order, ""
             what, _, seconds = order.partition(" ")
             if what == "late":

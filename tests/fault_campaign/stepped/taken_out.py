@@ -38,7 +38,7 @@ from humanoid_devices_erob.operation.operation import Operation
 from humanoid_devices_sito.sito_family import SitoFamily
 from humanoid_motion.dynamics.gravity_model import GravityModel
 from humanoid_motion.motion_file.motion import MotionFile
-from humanoid_motion.trajectory.pace import Pace
+from humanoid_motion.trajectory.time_scaling import TimeScaling
 
 
 def _permission_asked_once() -> None:
@@ -181,16 +181,16 @@ def _links_not_kept_apart() -> None:
 def _stops_at_once() -> None:
     """Let a motion that is stopped at any speed hold the pose at once.
 
-    The mend: `Pace` brakes along the path.
+    The mend: `TimeScaling` brakes along the path.
     """
 
-    def brake(self: Pace, period: float) -> FloatArray:
+    def brake(self: TimeScaling, period: float) -> FloatArray:
         self.rate = 0.0
         state = self._trajectory.at(self.time).copy()
         state[1:] = 0.0
         return state
 
-    put(Pace, "brake", brake)
+    put(TimeScaling, "brake", brake)
 
 
 def _edited_motion_sent() -> None:

@@ -71,7 +71,7 @@ def test_the_time_line_tells_of_modes_fault_fall_and_softness(traced: Any) -> No
 def test_hc_blackbox_shows_the_trial_from_its_fault_on(traced: Any) -> None:
     report = read_fault_report(traced[0].topics)
     assert report.reasons[0].text.startswith(KIND)
-    at = {moment.time for moment in report.moments if "trial.fault" in moment.text}
+    at = {event.time for event in report.events if "trial.fault" in event.text}
     assert at == {0.0}
 
 

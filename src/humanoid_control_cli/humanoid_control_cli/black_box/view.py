@@ -13,11 +13,11 @@ from rich.text import Text
 from humanoid_control_cli.black_box.files import Listing, others_text
 from humanoid_control_cli.diagnosis_view import WIDTH, advice, with_codes
 from humanoid_control_cli.folding import fold
-from humanoid_recording.black_box.fault_report import FaultReport, Moment
+from humanoid_recording.black_box.fault_report import FaultEvent, FaultReport
 from humanoid_recording.black_box.joint_outliers import JointOutlier
 from humanoid_recording.black_box.origin import Origin
 
-MOST: Final = 40  # moments before the fault that are shown; after it, all
+MOST: Final = 40  # events before the fault that are shown; after it, all
 _CLOSE: Final = 0.5  # of its limit, from which on a joint is worth a colour
 
 
@@ -53,7 +53,7 @@ def fault_view(path: Path, origin: Origin, report: FaultReport) -> RenderableTyp
             Text(fold(f"why: {with_codes(reason)}", WIDTH, rest="     "))
             for reason in report.reasons
         ),
-        *_moments(report.moments),
+        *_events(report.events),
         *_joints(report.joints),
         *advice(_codes(report)),
     ]
@@ -66,21 +66,21 @@ def _codes(story: FaultReport) -> Iterator[str]:
     """Yield the codes of the reasons for the file, then of its alarms."""
     for reason in story.reasons:
         yield from reason.codes
-    for moment in story.moments:
-        if moment.alarm:
-            yield from moment.codes
+    for event in story.events:
+        if event.alarm:
+            yield from event.codes
 
 
-def _moments(moments: tuple[Moment, ...]) -> Iterator[RenderableType]:
+def _events(events: tuple[FaultEvent, ...]) -> Iterator[RenderableType]:
     yield Text("\nwhat happened", style="bold")
-    before = [moment for moment in moments if moment.time < 0.0]
+    before = [event for event in events if event.time < 0.0]
     hidden = max(0, len(before) - MOST)
     if hidden:
-        yield Text(f"({hidden} earlier moments are in the file)")
-    for moment in moments[hidden:]:
-        line = fold(f"{moment.time:+8.2f} s  {moment.text}", WIDTH, rest=" " * 12)
-        yield Text(line, style="bold red" if moment.alarm else "")
-    if not moments:
+        yield Text(f"({hidden} earlier events are in the file)")
+    for event in events[hidden:]:
+        line = fold(f"{event.time:+8.2f} s  {event.text}", WIDTH, rest=" " * 12)
+        yield Text(line, style="bold red" if event.alarm else "")
+    if not events:
         yield Text("no recorded events")
 
 

@@ -33,7 +33,7 @@ from humanoid_controllers.mode_manager.answer import Answer
 from humanoid_controllers.mode_manager.emergency_stop import EmergencyStop
 from humanoid_controllers.mode_manager.impedance_watch import ImpedanceWatch
 from humanoid_controllers.mode_manager.loop_liveness import LoopLiveness
-from humanoid_controllers.mode_manager.rest_watch import RestWatch
+from humanoid_controllers.mode_manager.rest_detection import RestDetector
 from humanoid_controllers.reason_codes import (
     CONTROLLER_IN_CHARGE,
     CONTROLLER_NOT_LOADED,
@@ -77,7 +77,7 @@ class ModeManager:
         impedance: ImpedanceWatch | None = None,
         stop: EmergencyStop | None = None,
     ) -> None:
-        self.rest = RestWatch(loop.joints)
+        self.rest = RestDetector(loop.joints)
         self.standstill = NO_REASON  # why the loop cannot be relied on, at the latest `observe`
         self.refusal: Refusal | None = None  # the latest of a request that had to wait
         self._loop = loop

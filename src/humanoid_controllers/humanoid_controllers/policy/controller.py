@@ -23,7 +23,7 @@ from humanoid_policy.errors import PolicyFailedError
 from humanoid_policy.inference import Inference
 from humanoid_policy.model import PolicyModel, load_policy
 from humanoid_policy.motion_reference import reference_at
-from humanoid_policy.observation.moment import Moment, Reference
+from humanoid_policy.observation.inputs import ObservationInputs, Reference
 from humanoid_policy.reason_codes import (
     POLICY_INFERENCE_FAILED,
     POLICY_LATE,
@@ -76,7 +76,7 @@ class RlPolicyController(Controller):
         self._range = robot.limits.target_lower, robot.limits.target_upper
         self._law = ActionLaw(metadata)
         self.live = LiveInputs(self.sources, parameters)
-        self.inference = Inference(lambda moment: model.infer(observation.compute(moment)))
+        self.inference = Inference(lambda inputs: model.infer(observation.compute(inputs)))
         self._gains = np.array([metadata.joint_stiffness, metadata.joint_damping])
         # No velocity is commanded where it cannot act.
         self._has_velocity = robot.acts_per_tick("velocity").astype(np.float64)
@@ -136,7 +136,7 @@ class RlPolicyController(Controller):
             self._held = self._law.held(self._action, self._target.position)
         imu, velocity = self.live.present(now)
         position, speed, effort = state.array[:, self._rows]
-        moment = Moment(
+        inputs = ObservationInputs(
             position,
             speed,
             effort,
@@ -148,7 +148,7 @@ class RlPolicyController(Controller):
         )
         self._step += 1
         self._asked = True
-        self.inference.ask(self._step, moment)
+        self.inference.ask(self._step, inputs)
 
     def _answered(self) -> FloatArray:
         """Return the action of the step before. Raises PolicyFailedError."""

@@ -7,8 +7,8 @@ from geometry_msgs.msg import Twist
 from rclpy.qos import qos_profile_sensor_data
 from sensor_msgs.msg import Imu
 
+from humanoid_control_common.log_on_change import LogOnChange
 from humanoid_control_common.machine.realtime import COMPANION_PRIORITY
-from humanoid_control_common.once_per_text import OncePerText
 from humanoid_control_common.robot.joints import FloatArray
 from humanoid_controller_manager.ros.plugin_context import PluginContext
 from humanoid_controllers.policy.controller import RlPolicyController
@@ -43,7 +43,7 @@ class PolicySide:
         self._context = context
         self._live = controller.live
         self._inference = controller.inference
-        self._warn_once = OncePerText(context.node.get_logger().warning)
+        self._warn_once = LogOnChange(context.node.get_logger().warning)
 
     def infer(self) -> None:
         """Answer the questions of the loop until the controller is cleaned up."""

@@ -10,7 +10,7 @@ from humanoid_control_common.robot.joints import FloatArray, JointSet
 from humanoid_control_common.robot.mit_interface import JointState
 from humanoid_controller_manager.loop.latest_value import LatestValue
 from humanoid_controllers.trajectory.goal import Goal, Progress, Status, Tolerances
-from humanoid_motion.trajectory.pace import Pace, made
+from humanoid_motion.trajectory.time_scaling import TimeScaling, made
 from humanoid_motion.trajectory.trajectory import hold
 
 REMEMBERED: Final = 16  # ended goals
@@ -51,7 +51,7 @@ class Follower:
         self._any = Tolerances(everything, everything, np.inf, 0.0)
         self._ended: tuple[tuple[int, Status, str], ...] = ()
         self._waiting: Goal | None = None  # accepted, to begin at its time
-        self._pace: Pace | None = None  # while time on the path does not pass as on the clock
+        self._scaling: TimeScaling | None = None  # while time on the path is slower
         self._stops = False  # comes to rest along the path
         self._ending = (Status.CANCELED, "")  # of the goal in force, once it has
         self._time = 0.0  # [s] on the trajectory in the latest tick
@@ -91,13 +91,13 @@ class Follower:
         if self._before >= path.duration:
             return  # it rests
         part = made(path.at(self._before)[0], path.at(self._time)[0], target)
-        if self._pace is None:
+        if self._scaling is None:
             time = self._before + part * (self._time - self._before)
-            self._pace = Pace(path, time, self._acceleration, part)
+            self._scaling = TimeScaling(path, time, self._acceleration, part)
             self._look_at = (self._began + self._time, time)
         else:
-            self._pace.hold_back(part)
-        self._time, self._slowed = self._pace.time, why
+            self._scaling.hold_back(part)
+        self._time, self._slowed = self._scaling.time, why
         if self._waiting is not None and self._waiting.begin is not None:
             text = f"{why}: the motion that it continues is slowed down; send it again"
             self._note(self._waiting, Status.OVERTAKEN, text)
@@ -115,11 +115,11 @@ class Follower:
         if self._is_active and not begun and not self._stops:
             self._judge(state, now)
         self._before = self._time
-        if self._pace is None:
+        if self._scaling is None:
             self._time = now - self._began
             self._command = self._goal.trajectory.at(self._time)
         else:
-            self._go_slowly(self._pace, now, period)
+            self._go_slowly(self._scaling, now, period)
         self._report()
         return self._command
 
@@ -129,14 +129,14 @@ class Follower:
     def _is_active(self) -> bool:
         return self._status is Status.ACTIVE
 
-    def _go_slowly(self, pace: Pace, now: float, period: float) -> None:
-        self._command = pace.brake(period) if self._stops else pace.recover(period)
-        self._time, self._began = pace.time, now - pace.time
+    def _go_slowly(self, scaling: TimeScaling, now: float, period: float) -> None:
+        self._command = scaling.brake(period) if self._stops else scaling.recover(period)
+        self._time, self._began = scaling.time, now - scaling.time
         if self._stops:
-            if pace.stopped:
+            if scaling.stopped:
                 self._rest(now)
-        elif pace.ended or pace.rate == 1.0:
-            self._pace = None
+        elif scaling.ended or scaling.rate == 1.0:
+            self._scaling = None
 
     def _look(self, now: float) -> bool:
         """Read the values of other threads; return whether a goal begins in this tick."""
@@ -165,7 +165,7 @@ class Follower:
         self._seen = goal.number
         rests = now - self._began >= self._goal.trajectory.duration
         late = goal.begin is None or goal.begin < now - LATE
-        fits = goal.after is self._goal and self._pace is None and not (late and not rests)
+        fits = goal.after is self._goal and self._scaling is None and not (late and not rests)
         if not fits or not self._is_continued(goal):
             text = "another goal or a stop came while it was planned: send it again"
             self._note(goal, Status.OVERTAKEN, text)
@@ -183,7 +183,7 @@ class Follower:
 
     def _take_up(self, goal: Goal, began: float) -> None:
         self._goal, self._began, self._status, self._text = goal, began, Status.ACTIVE, ""
-        self._pace = self._waiting = None
+        self._scaling = self._waiting = None
         self._stops, self._time = False, 0.0
 
     def _cancel(self, number: int) -> None:
@@ -197,13 +197,13 @@ class Follower:
     def _judge(self, state: JointState, now: float) -> None:
         """End the goal in force if that is due; `state` is measured."""
         goal = self._goal
-        time = now - self._began if self._pace is None else self._time
+        time = now - self._began if self._scaling is None else self._time
         limits = goal.tolerances
         error = np.abs(state.position - self._command[0])
         ends = goal.trajectory.duration
         if goal.jog and now - self._fresh > self._jog_timeout and time < ends:
             self._brake(Status.CANCELED, "no jog message came in time")
-        elif self._pace is not None and not self._gets_on(now):
+        elif self._scaling is not None and not self._gets_on(now):
             self._brake(Status.LINKS_TOO_NEAR, f"{self._slowed}: the way is not free")
         elif time < ends:
             wrong = error > limits.path
@@ -239,7 +239,7 @@ class Follower:
             self._waiting = None
         if not self._stops:
             path = self._goal.trajectory
-            self._pace = self._pace or Pace(path, self._time, self._acceleration)
+            self._scaling = self._scaling or TimeScaling(path, self._time, self._acceleration)
             self._stops, self._ending = True, (status, text)
 
     def _rest(self, now: float) -> None:
@@ -264,7 +264,7 @@ class Follower:
             self._text,
             self._stops,
             self._time,
-            1.0 if self._pace is None else self._pace.rate,
+            1.0 if self._scaling is None else self._scaling.rate,
             self._ended,
             0 if self._waiting is None else self._waiting.number,
             self._seen,

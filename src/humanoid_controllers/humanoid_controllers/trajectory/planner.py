@@ -15,8 +15,8 @@ from humanoid_motion.collision.way_check import WayCheck
 from humanoid_motion.errors import MotionRefusedError, Refusal
 from humanoid_motion.jerk_limited.way import jerk_limited_way
 from humanoid_motion.trajectory.limits import MotionLimits
+from humanoid_motion.trajectory.point_trajectory import refuse_moving, trajectory_through
 from humanoid_motion.trajectory.points import Point, checked_points
-from humanoid_motion.trajectory.through import refuse_moving, trajectory_through
 from humanoid_motion.trajectory.trajectory import Trajectory
 
 # A goal that replaces a motion begins so much later: time to plan it (45 ms for the longest

@@ -11,7 +11,7 @@ from rclpy.node import Node
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory
 
-from humanoid_control_common.once_per_text import OncePerText
+from humanoid_control_common.log_on_change import LogOnChange
 from humanoid_controller_manager.loop.snapshot import Snapshot, SnapshotListener
 from humanoid_controller_manager.ros.plugin_context import PluginContext
 from humanoid_controller_manager.ros.topics.bounded_topic import (
@@ -81,7 +81,7 @@ class TrajectorySide:
         self._context = context
         self._planner = controller.planner
         self._follower = controller.follower
-        self._warn_once = OncePerText(context.node.get_logger().warning)
+        self._warn_once = LogOnChange(context.node.get_logger().warning)
         self._refusal = ""  # of the latest request
         self.snapshot: Snapshot | None = None  # the latest
         self._states = context.node.create_publisher(TrajectoryState, "~/state", LATCHED)

@@ -81,7 +81,7 @@ def test_a_target_at_the_limit_is_followed(bench: MakeBench) -> None:
 def test_an_inference_that_fails_ends_the_policy(bench: MakeBench) -> None:
     robot = bench(0.0)
 
-    def fail(moment: object) -> None:
+    def fail(inputs: object) -> None:
         raise RuntimeError("no memory")
 
     robot.controller.inference.compute = fail

@@ -24,7 +24,7 @@ from humanoid_devices_can.bus.bus import (
 )
 from humanoid_devices_can.bus.error_frames import BusEvent
 from humanoid_devices_can.errors import AdapterLostError, InterfaceError, QueueFullError
-from humanoid_devices_can.guard import guard_client, guarding
+from humanoid_devices_can.guard import guard_client, stall_detection
 from humanoid_devices_can.guard.__main__ import Pipe
 from humanoid_devices_can.guard.channel import (
     GOOD_BYE,
@@ -38,8 +38,8 @@ from humanoid_devices_can.guard.claim import claim
 from humanoid_devices_can.guard.disabling import disable_motors
 from humanoid_devices_can.guard.guard_client import Guard, disabling_frames, needs_guard
 from humanoid_devices_can.guard.guard_process import GuardProcess
-from humanoid_devices_can.guard.guarding import LEAST_LOOKS, StallDetector, guard
 from humanoid_devices_can.guard.signs import Signs
+from humanoid_devices_can.guard.stall_detection import LEAST_LOOKS, StallDetector, guard
 from humanoid_devices_can.host import CanHost
 
 LOOK = 0.02
@@ -120,7 +120,7 @@ class Guarded:
         self.memory = GuardMemory(bytearray(MEMORY_BYTES))
 
     def watch(self, patience: float = 0.2) -> str:
-        return guarding._watch(self.memory, StallDetector(patience), self.end, LINUX.clock)
+        return stall_detection._watch(self.memory, StallDetector(patience), self.end, LINUX.clock)
 
 
 class SteppedClock:
@@ -160,13 +160,13 @@ def test_good_bye_ends_the_guard_without_a_frame() -> None:
 def test_control_process_that_ends_without_a_good_bye_is_gone_at_once() -> None:
     guarded = Guarded()
     os.close(guarded.writer)
-    assert guarded.watch(patience=1000.0) == guarding.IS_GONE
+    assert guarded.watch(patience=1000.0) == stall_detection.IS_GONE
 
 
 def test_loop_that_is_not_fed_any_more_stands_still() -> None:
     guarded = Guarded()
     guarded.memory.feed()
-    assert guarded.watch(patience=0.05) == guarding.STANDS_STILL
+    assert guarded.watch(patience=0.05) == stall_detection.STANDS_STILL
     assert guarded.memory.alive_at > 0.0
 
 
@@ -365,7 +365,7 @@ def test_memory_shows_that_the_guard_acts_and_then_that_the_motors_are_disabled(
 @pytest.fixture
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
     """A guard with short limits of its attempts."""
-    monkeypatch.setattr(guarding, "disable_motors", partial(disable_motors, longest=0.3))
+    monkeypatch.setattr(stall_detection, "disable_motors", partial(disable_motors, longest=0.3))
 
 
 @pytest.mark.usefixtures("short")

@@ -1,4 +1,4 @@
-"""Rules without a bus: gains, requests, pace, duplicate ids, the state of motors."""
+"""Rules without a bus: gains, requests, rate limit, duplicate ids, the state of motors."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from humanoid_devices_can.session.transmit_queue import (
     BURST,
     GainsItem,
     Kind,
-    Pace,
+    RateLimit,
     SentGains,
     limp_items,
 )
@@ -175,21 +175,21 @@ def test_silence_is_an_answer_only_after_the_request_and_while_the_receiver_list
 
 
 def test_pace_lets_a_burst_through_and_then_leaves_room_for_the_motors() -> None:
-    pace = Pace(1_000_000)
+    limit = RateLimit(1_000_000)
     for _ in range(BURST):
-        assert pace.wait(10.0) == 0.0
-        pace.sent(10.0)
-    assert 160e-6 < pace.wait(10.0) < 320e-6
-    assert pace.wait(10.1) == 0.0
+        assert limit.wait(10.0) == 0.0
+        limit.sent(10.0)
+    assert 160e-6 < limit.wait(10.0) < 320e-6
+    assert limit.wait(10.1) == 0.0
 
 
 @given(st.lists(st.floats(0, 1e-3), max_size=100))
 def test_pace_never_exceeds_the_share_of_the_bus(gaps) -> None:
-    pace, now, sent = Pace(1_000_000), 0.0, 0
+    limit, now, sent = RateLimit(1_000_000), 0.0, 0
     for gap in gaps:
         now += gap
-        now += pace.wait(now)
-        pace.sent(now)
+        now += limit.wait(now)
+        limit.sent(now)
         sent += 1
     assert sent <= BURST + now * 0.6e6 / 160 + 1e-6
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from humanoid_devices_can.session.transmit_queue import BURST, Item, Kind, Pace, TransmitQueue
+from humanoid_devices_can.session.transmit_queue import BURST, Item, Kind, RateLimit, TransmitQueue
 
 
 def item(motor: int, text: str, kind: Kind = Kind.COMMAND, since: float = 0.0) -> Item:
@@ -217,18 +217,18 @@ def test_frames_taken_together_are_sent_once_each_newest_last(steps) -> None:
 
 
 def test_a_pace_has_room_for_a_burst_and_then_for_one_frame_after_another() -> None:
-    pace = Pace(1_000_000)
+    limit = RateLimit(1_000_000)
     now = 10.0
-    assert (pace.room(now), pace.wait(now)) == (BURST, 0.0)
-    pace.sent(now, 2)
-    assert pace.room(now) == BURST - 2
-    pace.sent(now, BURST - 2)
-    assert pace.room(now) == 0
-    now += pace.wait(now) + 1e-9
-    assert (pace.room(now), pace.wait(now)) == (1, 0.0)
-    pace.sent(now)
-    assert pace.room(now) == 0
-    assert pace.room(now + 1.0) == BURST
+    assert (limit.room(now), limit.wait(now)) == (BURST, 0.0)
+    limit.sent(now, 2)
+    assert limit.room(now) == BURST - 2
+    limit.sent(now, BURST - 2)
+    assert limit.room(now) == 0
+    now += limit.wait(now) + 1e-9
+    assert (limit.room(now), limit.wait(now)) == (1, 0.0)
+    limit.sent(now)
+    assert limit.room(now) == 0
+    assert limit.room(now + 1.0) == BURST
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.booleans()), max_size=60))

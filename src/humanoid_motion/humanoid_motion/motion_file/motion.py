@@ -13,8 +13,8 @@ from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.robot.joints import FloatArray, JointSet
 from humanoid_motion.errors import MotionRefusedError
 from humanoid_motion.trajectory.limits import MotionLimits
+from humanoid_motion.trajectory.point_trajectory import trajectory_through
 from humanoid_motion.trajectory.points import MOST_POINTS, SHORTEST, Points
-from humanoid_motion.trajectory.through import trajectory_through
 
 FILE: Final = "motion.yaml"
 LEADING: Final = 2  # points that a way to the beginning has, see `Motion.played_from`

@@ -9,9 +9,9 @@ from humanoid_control_common.robot.joints import FloatArray, JointSet
 from humanoid_motion.errors import MotionRefusedError
 from humanoid_motion.motion_file.motion import ANGLE_DIGITS, TIME_DIGITS
 from humanoid_motion.trajectory.limits import MotionLimits
+from humanoid_motion.trajectory.point_trajectory import trajectory_through
 from humanoid_motion.trajectory.points import MOST_POINTS, Points
 from humanoid_motion.trajectory.polynomials import extremes
-from humanoid_motion.trajectory.through import trajectory_through
 
 STEP: Final = 0.01  # [s] of the samples in between
 BLUR: Final = 0.08  # [s], standard deviation: hands tremble at 4 Hz and more, and teach slower

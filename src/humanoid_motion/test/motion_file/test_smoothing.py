@@ -13,8 +13,8 @@ from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.robot.joints import FloatArray, JointSet
 from humanoid_motion.motion_file.smoothing import BLUR, STIRS, WIDTH, smoothed
 from humanoid_motion.trajectory.limits import MotionLimits, refuse_beyond
+from humanoid_motion.trajectory.point_trajectory import trajectory_through
 from humanoid_motion.trajectory.points import Points
-from humanoid_motion.trajectory.through import trajectory_through
 from humanoid_motion.trajectory.trajectory import Trajectory
 
 JOINTS = JointSet(("shoulder", "elbow"))

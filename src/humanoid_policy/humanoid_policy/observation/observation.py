@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from humanoid_policy.metadata import PolicyMetadata
-from humanoid_policy.observation.moment import Moment
+from humanoid_policy.observation.inputs import ObservationInputs
 from humanoid_policy.observation.terms import TERMS, Size, Source
 
 Float32Array = NDArray[np.float32]
@@ -42,13 +42,13 @@ class Observation:
 
     @property
     def sources(self) -> frozenset[Source]:
-        """Sources whose values each moment must have."""
+        """Sources of the inputs that the terms need."""
         return frozenset(term.source for term in self._terms)
 
-    def compute(self, moment: Moment) -> Float32Array:
-        """Return the observation at `moment`, (..., size).
+    def compute(self, inputs: ObservationInputs) -> Float32Array:
+        """Return the observation of `inputs`, (..., size).
 
-        Raises ValueError if the moment lacks what a term needs.
+        Raises ValueError if the inputs lack those of a term.
         """
-        values = [term.value(moment, self._default) for term in self._terms]
+        values = [term.value(inputs, self._default) for term in self._terms]
         return np.asarray(np.concatenate(values, axis=-1) * self._scale, dtype=np.float32)

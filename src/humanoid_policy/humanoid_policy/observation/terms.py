@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from humanoid_control_common.robot.joints import FloatArray
-from humanoid_policy.observation.moment import Moment, Reference
+from humanoid_policy.observation.inputs import ObservationInputs, Reference
 
 
 class Source(Enum):
@@ -35,13 +35,13 @@ class Term:
     """One term.
 
     Args:
-        value: returns it, (..., size), from a moment and the default positions [rad], (n,).
+        value: returns it, (..., size), from the inputs and the default positions [rad], (n,).
         size: of it.
         source: of its values.
         meaning: for people, with its unit.
     """
 
-    value: Callable[[Moment, FloatArray], FloatArray]
+    value: Callable[[ObservationInputs, FloatArray], FloatArray]
     size: Size
     source: Source
     meaning: str
@@ -49,14 +49,14 @@ class Term:
 
 def _given(value: FloatArray | None, what: str) -> FloatArray:
     if value is None:
-        raise ValueError(f"the observation needs {what}, which the moment does not have")
+        raise ValueError(f"the observation needs {what}, which the inputs do not have")
     return value
 
 
-def _reference(moment: Moment) -> Reference:
-    if moment.reference is None:
+def _reference(inputs: ObservationInputs) -> Reference:
+    if inputs.reference is None:
         raise ValueError(f"the observation needs {Source.MOTION.value}")
-    return moment.reference
+    return inputs.reference
 
 
 TERMS: Final[Mapping[str, Term]] = MappingProxyType(

@@ -41,7 +41,7 @@ _READ: Final = (JOINT_STATES, JOINT_COMMANDS, COUNTERS, DESCRIPTION)
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class FaultEvent:
     """An event at `time` [s] after the fault, or before it if negative."""
 
     time: float
@@ -58,7 +58,7 @@ class FaultReport:
     reasons: tuple[Reason, ...]
     before: float  # [s] of the file before the fault
     after: float  # [s]
-    moments: tuple[Moment, ...]
+    events: tuple[FaultEvent, ...]
     joints: tuple[JointOutlier, ...]  # in the second before
     damage: str = ""  # of the file
 
@@ -81,15 +81,15 @@ def read_fault_report(path: Path) -> FaultReport:
     bag = _read(reader)
     reasons, fault = _reasons(bag)
     begin, end = (bag.times[0], bag.times[-1]) if bag.times else (fault, fault)
-    moments = sorted(
-        [*_log_moments(bag, fault), *_counter_moments(bag, fault)], key=lambda moment: moment.time
+    events = sorted(
+        [*_log_events(bag, fault), *_counter_events(bag, fault)], key=lambda event: event.time
     )
     return FaultReport(
         fault=fault / 1e9,
         reasons=reasons,
         before=(fault - begin) / 1e9,
         after=(end - fault) / 1e9,
-        moments=tuple(moments),
+        events=tuple(events),
         joints=joint_outliers(_motion(bag), fault) if bag.states else (),
         damage=reader.damage,
     )
@@ -132,18 +132,18 @@ def _read(reader: BagReader) -> _Bag:
     return bag
 
 
-def _log_moments(bag: _Bag, fault: int) -> Iterator[Moment]:
+def _log_events(bag: _Bag, fault: int) -> Iterator[FaultEvent]:
     for time, log in bag.logs:
         if log.name != LOGGER:
             alarm = log.level >= Log.ERROR
             reason = reason_in(log)
             text = f"{log.name}: {reason}"
-            yield Moment((time - fault) / 1e9, text, alarm, reason.codes)
+            yield FaultEvent((time - fault) / 1e9, text, alarm, reason.codes)
 
 
-def _counter_moments(bag: _Bag, fault: int) -> Iterator[Moment]:
+def _counter_events(bag: _Bag, fault: int) -> Iterator[FaultEvent]:
     for time, text in remarks(bag.counters, fault):
-        yield Moment((time - fault) / 1e9, text)
+        yield FaultEvent((time - fault) / 1e9, text)
 
 
 def _motion(bag: _Bag) -> Motion:

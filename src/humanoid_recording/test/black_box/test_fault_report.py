@@ -47,7 +47,7 @@ def rig(flights: Any, tmp_path: Path) -> Rig:
     return Rig(flights, tmp_path)
 
 
-def test_moments_have_their_distance_from_the_fault(rig: Rig) -> None:
+def test_events_have_their_distance_from_the_fault(rig: Rig) -> None:
     rig.flight.event(EventKind.SWITCH, "STANDBY (standby_controller, switch 3)")
     rig.flight.tick(50)
     rig.flight.report(SafetyLevel.FAULT, "joint 'left_elbow_pitch' is hot")
@@ -55,7 +55,7 @@ def test_moments_have_their_distance_from_the_fault(rig: Rig) -> None:
     rig.flight.event(EventKind.FALL, "PrimeSitoCAN reports FAULT: joint 'left_elbow_pitch' is hot")
     path = rig.run_to_the_file()
     story = read_fault_report(path)
-    alarms = [(round(m.time, 3), m.text) for m in story.moments if m.alarm]
+    alarms = [(round(m.time, 3), m.text) for m in story.events if m.alarm]
     assert alarms == [
         (0.0, "report: PrimeSitoCAN reports FAULT: joint 'left_elbow_pitch' is hot"),
         (0.1, "fall: PrimeSitoCAN reports FAULT: joint 'left_elbow_pitch' is hot"),
@@ -86,10 +86,10 @@ def test_the_joint_that_stood_out_just_before_is_named(rig: Rig) -> None:
     assert (pull.joint, pull.value, pull.share) == ("right_elbow_pitch", 4.0, 0.4)
 
 
-def test_limits_that_were_reached_are_moments(rig: Rig) -> None:
+def test_limits_that_were_reached_are_events(rig: Rig) -> None:
     rig.flight.tick(10)
     rig.flight.event(EventKind.FALL, "fell")
-    texts = [moment.text for moment in rig.story().moments]
+    texts = [event.text for event in rig.story().events]
     (limit,) = (text for text in texts if text.startswith("counted: limited"))
     assert limit.startswith("counted: limited position: right_elbow_pitch: 119 times until +2.20 s")
 
@@ -115,7 +115,7 @@ def test_a_counter_that_begins_anew_is_not_counted_backwards() -> None:
     assert list(remarks(numbers, 0)) == [(3_000_000_000, "counted: lost: once")]
 
 
-def test_a_drive_that_changes_its_state_is_a_moment_and_what_it_does_on_the_way_is_not() -> None:
+def test_a_drive_that_changes_its_state_is_an_event_and_its_steps_on_the_way_are_none() -> None:
     name = "PrimeEtherCATSide: statusword of left_elbow_pitch"
     numbers = counted(**{name: [0x1237, 0x1637, 0x0218, 0x0218]})
     assert list(remarks(numbers, 0)) == [(2_000_000_000, f"{name}: 0x0027 -> 0x0008")]

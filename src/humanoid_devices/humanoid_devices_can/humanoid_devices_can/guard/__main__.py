@@ -14,7 +14,7 @@ from humanoid_control_common.machine.linux import LINUX
 from humanoid_control_common.machine.realtime import LOOP_PRIORITY
 from humanoid_devices_can.bus.bus import SharedCanBus
 from humanoid_devices_can.guard.channel import GOOD_BYE, GuardJob, GuardMemory
-from humanoid_devices_can.guard.guarding import guard
+from humanoid_devices_can.guard.stall_detection import guard
 
 PRIORITY: Final = LOOP_PRIORITY + 1  # a loop that hangs must not block the guard
 _OOM_SCORE_ADJUSTMENT: Final = "-1000"  # the kernel spares the guard when memory runs out

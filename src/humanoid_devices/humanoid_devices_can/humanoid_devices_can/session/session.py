@@ -27,7 +27,7 @@ from humanoid_devices_can.session.transmit_queue import (
     GainsItem,
     Item,
     Kind,
-    Pace,
+    RateLimit,
     SentGains,
     TransmitQueue,
     limp_items,
@@ -81,7 +81,7 @@ class Session:
         self._unanswered: list[float | None] = [None] * motors  # [s] since the first such command
         self._requests: AcknowledgedRequests | None = None
         self._refused = bus.refused()
-        self._pace = Pace(bitrate)
+        self._rate_limit = RateLimit(bitrate)
         self._controller_read_at = self.clock()
         self._backlog = 0  # frames since the receiver was up to date
         self._resend_at = -math.inf  # [s] when a refused frame is tried again
@@ -330,8 +330,8 @@ class Session:
 
     def _send_due(self, now: float) -> float | None:
         """Send what may be sent at `now` [s]; None if that was something, else how long to wait."""
-        wait = max(self._pace.wait(now), self._resend_at - now)
-        items = self.transmit_queue.take(max(self._pace.room(now), 1)) if wait <= 0.0 else []
+        wait = max(self._rate_limit.wait(now), self._resend_at - now)
+        items = self.transmit_queue.take(max(self._rate_limit.room(now), 1)) if wait <= 0.0 else []
         if not items:
             return wait
         self._send_items(items)
@@ -360,7 +360,7 @@ class Session:
         return 0.0
 
     def _note_sent(self, item: Item, now: float) -> None:
-        self._pace.sent(now)
+        self._rate_limit.sent(now)
         self._sent_at = now
         self.health.sent += 1
         if isinstance(item, GainsItem):

@@ -1,4 +1,4 @@
-"""Frames that wait to be sent: their order, their pace, and the gains sent before."""
+"""Frames that wait to be sent: their order, the limit of their rate, and the gains sent before."""
 
 import math
 import threading
@@ -18,12 +18,12 @@ BURST: Final = 5  # frames at once; Linux' CAN interfaces queue 10 (txqueuelen)
 SHARE: Final = 0.6  # of the bus that the host may take
 
 
-class Pace:
-    """Allows BURST frames at once, then as many as the bus carries beside the motors' answers."""
+class RateLimit:
+    """Permits BURST frames at once, then as many as the bus carries beside the motors' answers."""
 
     def __init__(self, bitrate: int) -> None:
         self._interval = LONGEST_FRAME / (SHARE * bitrate)  # [s]
-        self._busy_until = 0.0  # [s] when all frames sent so far have passed, at that pace
+        self._busy_until = 0.0  # [s] when all frames sent so far have passed, at that rate
 
     def wait(self, now: float) -> float:
         """Return how long [s] the next frame must wait at `now` [s]."""

@@ -1,9 +1,9 @@
-"""A log that writes each text once."""
+"""A log without repetitions of the same text."""
 
 from collections.abc import Callable
 
 
-class OncePerText:
+class LogOnChange:
     """Logs a text when it differs from the last one."""
 
     def __init__(self, log: Callable[[str], object]) -> None:

@@ -15,7 +15,7 @@ class Reference:
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class ObservationInputs:
     """Measurements and requested motion; the leading shape is that of the batch, () for one robot.
 
     A value that no term of the observation needs may be None.

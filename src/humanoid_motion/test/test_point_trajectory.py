@@ -9,9 +9,9 @@ import pytest
 
 from humanoid_control_common.robot.joints import FloatArray
 from humanoid_motion.errors import MotionRefusedError
+from humanoid_motion.trajectory.point_trajectory import trajectory_through
 from humanoid_motion.trajectory.points import Point, checked_points
 from humanoid_motion.trajectory.polynomials import quintic, values
-from humanoid_motion.trajectory.through import trajectory_through
 from humanoid_motion.trajectory.trajectory import Trajectory, hold
 
 TOLERANCE = 0.1  # [rad]

@@ -18,7 +18,7 @@ _SETTLING: Final = Reason.of(
 )
 
 
-class RestWatch:
+class RestDetector:
     """Judges the joints by their speed in DAMPING, on the loop's time.
 
     An arm held up by a hand or by the friction of its gears counts as at rest, too: it may fall

@@ -1,4 +1,4 @@
-"""The rate at which time passes on a path: it falls, stops and recovers; the path is unchanged."""
+"""Time scaling: the rate of time on a path falls, stops and recovers; the path is unchanged."""
 
 from typing import Final
 
@@ -14,13 +14,12 @@ GENTLER: Final = (1.0, 0.5, 0.25)  # changes that are tried before a tick withou
 NOTHING: Final = 1e-18  # [rad^2]: a step so short has no direction
 
 
-class Pace:
+class TimeScaling:
     """Brakes on a trajectory, or recovers, as hard as the acceleration limits of all joints permit.
 
     With the path q(s) and the rate r = ds/dt the acceleration is q'' r² + q' dr/dt. In every tick
     dr/dt is the lowest, or highest, value for which no joint exceeds its limit. Where the path
-    itself
-    brakes at the limit, the lowest value is 0: the joints stop at the end of the path.
+    itself brakes at the limit, the lowest value is 0: the joints stop at the end of the path.
 
     Args:
         trajectory: within its limits, see `refuse_beyond`.

@@ -12,15 +12,15 @@ import pytest
 from humanoid_control_common.robot.joints import JointSet
 from humanoid_control_common.rules.modes import Mode
 from humanoid_control_common.rules.reasons import NO_REASON
-from humanoid_controllers.mode_manager.rest_watch import RestWatch
+from humanoid_controllers.mode_manager.rest_detection import RestDetector
 
 
 @pytest.fixture
-def watch() -> RestWatch:
-    return RestWatch(JointSet(("shoulder", "elbow")))
+def watch() -> RestDetector:
+    return RestDetector(JointSet(("shoulder", "elbow")))
 
 
-def look(watch: RestWatch, now: float, *speeds: float, mode: Mode = Mode.DAMPING) -> None:
+def look(watch: RestDetector, now: float, *speeds: float, mode: Mode = Mode.DAMPING) -> None:
     state = np.array([[0.0, 0.0], speeds, [0.0, 0.0]])
     snapshot: Any = SimpleNamespace(state_array=state, mode=mode, now=now)
     watch.look(snapshot)
@@ -40,13 +40,13 @@ def look(watch: RestWatch, now: float, *speeds: float, mode: Mode = Mode.DAMPING
     ids=str,
 )
 def test_a_joint_moves_above_a_tenth_of_a_radian_per_second_or_if_it_is_not_measured(
-    watch: RestWatch, speeds: tuple[float, float], moving: str
+    watch: RestDetector, speeds: tuple[float, float], moving: str
 ) -> None:
     look(watch, 0.0, *speeds)
     assert watch.moving == moving
 
 
-def test_joints_rest_after_three_tenths_of_a_second_of_being_slow(watch: RestWatch) -> None:
+def test_joints_rest_after_three_tenths_of_a_second_of_being_slow(watch: RestDetector) -> None:
     for now in (0.0, 0.2, 0.29):
         look(watch, now, 0.05, 0.05)
         assert watch.settling
@@ -54,7 +54,7 @@ def test_joints_rest_after_three_tenths_of_a_second_of_being_slow(watch: RestWat
     assert not watch.settling
 
 
-def test_every_moment_of_motion_begins_the_time_anew(watch: RestWatch) -> None:
+def test_every_moment_of_motion_begins_the_time_anew(watch: RestDetector) -> None:
     look(watch, 0.0, 0.0, 0.0)
     look(watch, 0.2, 0.5, 0.0)
     assert (watch.moving, watch.settling) == ("shoulder", NO_REASON)
@@ -65,7 +65,7 @@ def test_every_moment_of_motion_begins_the_time_anew(watch: RestWatch) -> None:
     assert not watch.settling
 
 
-def test_only_time_in_damping_counts(watch: RestWatch) -> None:
+def test_only_time_in_damping_counts(watch: RestDetector) -> None:
     look(watch, 0.0, 0.0, 0.0, mode=Mode.STANDBY)
     look(watch, 1.0, 0.0, 0.0, mode=Mode.STANDBY)
     assert watch.settling
