@@ -23,7 +23,7 @@ from fault_campaign.robot import MAIN, Sabotage
 from fault_campaign.robot_joints import RobotJoints
 from fault_campaign.simplification import AS_DRAWN, Simplification
 from fault_campaign.stepped.campaign import campaign as stepped
-from fault_campaign.stepped.taken_out import BY_INTERRUPTIONS, TAKEN_OUT
+from fault_campaign.stepped.reverted_mends import BY_INTERRUPTIONS, REVERTED_MENDS
 from fault_campaign.stepped.traced import traced
 from fault_campaign.tally import Tally
 from humanoid_bringup.robot_package import DEFAULT
@@ -91,7 +91,7 @@ def _runner(
         return partial(traced, folder=options.trace, simpler=simpler)
     if not options.stepped:
         return None
-    sabotage = Sabotage(MAIN, options.taken_out) if options.taken_out else None
+    sabotage = Sabotage(MAIN, options.revert) if options.revert else None
     return partial(stepped, sabotage=sabotage, simpler=simpler)
 
 
@@ -150,10 +150,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--kind", default="", help="only kinds with this in their names")
     parser.add_argument("--trial", type=int, metavar="SEED", help="repeat the trial of this seed")
     parser.add_argument(
-        "--taken-out",
-        choices=[*TAKEN_OUT, *BY_INTERRUPTIONS],
+        "--revert",
+        choices=[*REVERTED_MENDS, *BY_INTERRUPTIONS],
         metavar="MEND",
-        help=f"of --stepped: without this mend; {', '.join(TAKEN_OUT)}; with --preempt: "
+        help=f"of --stepped: without this mend; {', '.join(REVERTED_MENDS)}; with --preempt: "
         f"{', '.join(BY_INTERRUPTIONS)}",
     )
     parser.add_argument(

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from fault_campaign.stepped.taken_out import BY_INTERRUPTIONS
+from fault_campaign.stepped.reverted_mends import BY_INTERRUPTIONS
 
 import humanoid_control_common
 from humanoid_stepped import preemption
@@ -134,6 +134,6 @@ def test_the_campaign_holds_while_threads_are_interrupted_and_repeats_itself() -
 @pytest.mark.soak  # one of about 130 trials finds it
 @pytest.mark.parametrize("mend", BY_INTERRUPTIONS)
 def test_interruptions_find_what_an_order_of_whole_turns_does_not(mend: str) -> None:
-    found = faults("--taken-out", mend, "--kind", "controller:", "--seed", "1", "--count", "1000")
+    found = faults("--revert", mend, "--kind", "controller:", "--seed", "1", "--count", "1000")
     assert found.returncode == 1
     assert "VIOLATION" in found.stdout

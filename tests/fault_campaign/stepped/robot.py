@@ -23,8 +23,8 @@ from fault_campaign.robot import (
 from fault_campaign.robot_joints import PRIME, RobotJoints, Struck
 from fault_campaign.scenario import Start
 from fault_campaign.stepped.programs import SteppedProgram
+from fault_campaign.stepped.reverted_mends import BY_INTERRUPTIONS, REVERTED_MENDS
 from fault_campaign.stepped.sdo_judge import SdoJudge
-from fault_campaign.stepped.taken_out import BY_INTERRUPTIONS, TAKEN_OUT
 from fault_campaign.ways import reached
 from humanoid_control_cli.robot.operator_requests import BEAT_PERIOD, HEARTBEAT_TOPIC
 from humanoid_controller_manager.plugins import forget_plugins
@@ -58,7 +58,7 @@ class SimulatedRobot(Robot):
             sys.path.insert(0, str(PLUGIN))
             forget_plugins()
         if sabotage is not None:
-            (DEFECTS | TAKEN_OUT | BY_INTERRUPTIONS)[sabotage.defect]()
+            (DEFECTS | REVERTED_MENDS | BY_INTERRUPTIONS)[sabotage.defect]()
         options = stepped_options(
             joints.robot,
             controllers_file=write_controllers(folder, joints.package),

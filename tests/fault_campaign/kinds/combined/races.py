@@ -2,7 +2,7 @@
 
 The seed decides the time of the fault in that procedure.
 
-Each kind shows one former defect, see `fault_campaign.stepped.taken_out`.
+Each kind shows one former defect, see `fault_campaign.stepped.reverted_mends`.
 """
 
 from __future__ import annotations

@@ -295,7 +295,7 @@ def _exit_dismisses_the_guard() -> None:
     put(Guard, "leave", Guard.dismiss)
 
 
-TAKEN_OUT: Final[dict[str, Callable[[], None]]] = {
+REVERTED_MENDS: Final[dict[str, Callable[[], None]]] = {
     "permission_asked_once": _permission_asked_once,
     "gate_in_the_clients": _gate_in_the_clients,
     "old_register_believed": _old_register_believed,

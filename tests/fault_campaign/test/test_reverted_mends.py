@@ -15,8 +15,8 @@ from fault_campaign.kinds.kind import Kind
 from fault_campaign.robot import MAIN, Sabotage
 from fault_campaign.robot_joints import RobotJoints
 from fault_campaign.stepped.prepared import Copies
+from fault_campaign.stepped.reverted_mends import REVERTED_MENDS
 from fault_campaign.stepped.robot import SimulatedRobot
-from fault_campaign.stepped.taken_out import TAKEN_OUT
 
 from humanoid_bringup.robot_package import DEFAULT
 from humanoid_stepped.copies import LastingCopy, in_copy
@@ -225,7 +225,7 @@ def test_the_page_names_the_seed_of_every_defect() -> None:
     for row in part.partition("\n## ")[0].splitlines():
         cells = [cell.strip() for cell in row.split("|")[1:-1]]
         mend, _, robot = cells[0].partition(",") if cells else ("", "", "")
-        if mend.strip("`") in TAKEN_OUT:
+        if mend.strip("`") in REVERTED_MENDS:
             rows.append((mend.strip("`"), robot.strip().lower() or DEFAULT, *cells[2:4]))
     assert rows == [(it.mend, it.robot, it.kind, str(it.seed)) for it in FOUND]
-    assert list(dict.fromkeys(row[0] for row in rows)) == list(TAKEN_OUT)
+    assert list(dict.fromkeys(row[0] for row in rows)) == list(REVERTED_MENDS)
