@@ -4,7 +4,7 @@ One joint of the virtual robot's plant has friction (0.5 to 0.9 Nm, by position 
 weight and, for breakaway, a Stribeck part. Its controller runs at 200 Hz. All times are simulated.
 Tracking: a sine of 0.1 rad. Holding: at 0.1 rad, with 0.2 mrad of noise.
 
-`--plots FOLDER` draws friction.svg, which docs/servo_controllers.md shows; it needs matplotlib.
+`--plots FOLDER` draws friction.svg, which docs/record_friction.md shows; it needs matplotlib.
 """
 
 from __future__ import annotations
