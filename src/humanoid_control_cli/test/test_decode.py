@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 from humanoid_control_cli.app import app
 from humanoid_control_cli.doctor.decode import decode, meaning
 from humanoid_control_cli.doctor.number_kind import Kind
-from humanoid_control_cli.sdo.values import Address, BadWordError
+from humanoid_control_cli.sdo.values import Address, ArgumentError
 
 
 def titles(word: str, kind: Kind | None = None) -> list[str]:
@@ -95,7 +95,7 @@ def test_the_kind_can_be_given() -> None:
     [("A000", None), ("-1", None), ("0x100000000", None), ("0x10000", Kind.STATUSWORD), ("", None)],
 )
 def test_what_is_no_such_number_is_refused(word: str, kind: Kind | None) -> None:
-    with pytest.raises(BadWordError, match=f"^'{word}' is no "):
+    with pytest.raises(ArgumentError, match=f"^'{word}' is no "):
         decode(word, kind)
 
 

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from humanoid_control_cli.sdo.values import (
     Address,
-    BadWordError,
+    ArgumentError,
     ValueType,
     check_size,
     encode_value,
@@ -45,7 +45,7 @@ def test_an_address_is_written_as_the_documents_do() -> None:
     ],
 )
 def test_what_is_no_object_is_refused(word: str, message: str) -> None:
-    with pytest.raises(BadWordError, match=message):
+    with pytest.raises(ArgumentError, match=message):
         parse_address(word)
 
 
@@ -59,7 +59,7 @@ def test_positions_are_one_or_several(word: str, positions: list[int]) -> None:
 
 @pytest.mark.parametrize("word", ["", "-1", "9-0", "0-", "a", "65536", "0,,1"])
 def test_what_is_no_position_is_refused(word: str) -> None:
-    with pytest.raises(BadWordError, match="ring position is"):
+    with pytest.raises(ArgumentError, match="ring position is"):
         parse_positions(word)
 
 
@@ -83,7 +83,7 @@ def test_what_is_written_reads_the_same(kind: ValueType, data: st.DataObject) ->
     ],
 )
 def test_a_value_that_does_not_fit_is_refused(word: str, kind: ValueType, message: str) -> None:
-    with pytest.raises(BadWordError, match=message):
+    with pytest.raises(ArgumentError, match=message):
         encode_value(word, kind)
 
 
@@ -96,7 +96,7 @@ def test_the_gains_are_known_to_be_signed_and_their_count_is_not() -> None:
 def test_the_type_of_an_unknown_object_follows_from_its_size_and_the_sign() -> None:
     assert type_of_size(2, "5") is ValueType.U16
     assert type_of_size(4, "-5") is ValueType.I32
-    with pytest.raises(BadWordError, match="3 bytes"):
+    with pytest.raises(ArgumentError, match="3 bytes"):
         type_of_size(3, "5")
 
 
@@ -119,5 +119,5 @@ def test_values_are_shown_as_people_write_them(
 
 def test_a_type_of_another_size_is_reported() -> None:
     check_size(b"\0\0", ValueType.U16)
-    with pytest.raises(BadWordError, match="the object has 2 bytes, i32 has 4"):
+    with pytest.raises(ArgumentError, match="the object has 2 bytes, i32 has 4"):
         check_size(b"\0\0", ValueType.I32)

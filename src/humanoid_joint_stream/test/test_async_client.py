@@ -11,7 +11,7 @@ from humanoid_control_common.rules.modes import Mode
 from humanoid_joint_client import AsyncJointClient, NotReadyError, UnavailableError
 from humanoid_joint_client import joint_stream_pb2 as pb
 from humanoid_joint_stream.server.session import Situation
-from humanoid_joint_stream.server.state_hub import Numbered
+from humanoid_joint_stream.server.state_hub import NumberedState
 from src.humanoid_joint_stream.test.joint_bench import COUNT, JOINTS
 from src.humanoid_joint_stream.test.test_server import (  # noqa: F401 - fixtures
     Served,
@@ -40,7 +40,7 @@ def test_states_come_until_the_reader_stops(served: Served, socket: Path) -> Non
             while not served.hub.readers or served.ticks:
                 await asyncio.sleep(0.001)
             message.tick = tick
-            served.ticks = [Numbered(tick, message.SerializeToString())]
+            served.ticks = [NumberedState(tick, message.SerializeToString())]
         return await reading
 
     assert asyncio.run(ticks()) == [1, 2, 3]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from humanoid_joint_client import joint_stream_pb2 as pb
-from humanoid_joint_stream.server.state_hub import Numbered
+from humanoid_joint_stream.server.state_hub import NumberedState
 from src.humanoid_joint_stream.test.joint_bench import COUNT, JOINTS
 from src.humanoid_joint_stream.test.test_server import (  # noqa: F401 - fixtures
     Served,
@@ -60,7 +60,7 @@ def test_a_program_in_cpp_reads_the_states(
     while running.poll() is None:
         if served.hub.readers and not served.ticks:
             number += 1
-            served.ticks = [Numbered(number, message)]
+            served.ticks = [NumberedState(number, message)]
     lines = running.communicate()[0].splitlines()
     assert running.returncode == 0
     expected = [f"{name} {value:.4f}" for name, value in zip(JOINTS, position, strict=True)]

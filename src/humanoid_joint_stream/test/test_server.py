@@ -35,7 +35,7 @@ from humanoid_joint_stream.server.event_loop import LoopThread
 from humanoid_joint_stream.server.robot_link import RobotLink
 from humanoid_joint_stream.server.service import JointStreamService, Robot
 from humanoid_joint_stream.server.session import Situation
-from humanoid_joint_stream.server.state_hub import KEPT, Numbered, Reader, StateHub
+from humanoid_joint_stream.server.state_hub import KEPT, NumberedState, Reader, StateHub
 from humanoid_joint_stream.server.transport import local_server, network_server
 from src.humanoid_joint_stream.test.joint_bench import COUNT, JOINTS, Bench, update
 
@@ -80,13 +80,13 @@ class Served:
     def __init__(self) -> None:
         self.bench = Bench()
         self.link = Link(self.bench)
-        self.ticks: list[Numbered] = []
+        self.ticks: list[NumberedState] = []
         self.hub = StateHub(self._fresh, 0.0)
         self.robot: Robot | None = Robot(self.bench.session, self.hub, self.link)
         service = JointStreamService(lambda: self.robot, lambda: self.bench.now)
         self.answers = service.answers()
 
-    def _fresh(self) -> list[Numbered]:
+    def _fresh(self) -> list[NumberedState]:
         found, self.ticks = self.ticks, []
         return found
 
@@ -96,7 +96,7 @@ class Served:
 
     async def have(self, *numbers: int) -> None:
         """Run several ticks; the server finds their states at once."""
-        self.ticks.extend(Numbered(it, b"%d" % it) for it in numbers)
+        self.ticks.extend(NumberedState(it, b"%d" % it) for it in numbers)
         number = numbers[-1]
         while self.hub.latest.number < number:
             await asyncio.sleep(0)
@@ -393,7 +393,7 @@ def test_a_decimated_reader_gets_every_nth_state(served: Served) -> None:
 
 
 def test_ticks_that_cannot_be_read_end_the_readers(served: Served) -> None:
-    def broken() -> list[Numbered]:
+    def broken() -> list[NumberedState]:
         raise ValueError("broken")
 
     served.hub = StateHub(broken, 0.0)

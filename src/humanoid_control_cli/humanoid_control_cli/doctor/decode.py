@@ -11,7 +11,7 @@ from typing import Final
 from humanoid_control_cli.doctor.number_kind import Kind
 from humanoid_control_cli.folding import fold
 from humanoid_control_cli.reason_codes import containing
-from humanoid_control_cli.sdo.values import Address, BadWordError
+from humanoid_control_cli.sdo.values import Address, ArgumentError
 from humanoid_control_common.rules.reasons import ReasonCode
 from humanoid_devices_erob.drive.error_codes import (
     ERROR_CODES,
@@ -49,7 +49,7 @@ def decode(word: str, kind: Kind | None) -> list[Reading]:
 
     A word that is no number is a reason code, or a part of its name.
 
-    Raises BadWordError if the word has no reading, or is no number of `kind`.
+    Raises ArgumentError if the word has no reading, or is no number of `kind`.
     """
     if kind is None and not NUMBER.fullmatch(word) and (found := containing(word)):
         return [Reading(code.name, _advice(code)) for code in found]
@@ -86,7 +86,7 @@ def _parse(word: str, kind: Kind | None) -> int:
     except ValueError:
         value = -1
     if not 0 <= value <= largest:
-        raise BadWordError(
+        raise ArgumentError(
             f"'{word}' is no {kind or 'number of a drive'}, expected decimal or with 0x, "
             f"up to 0x{largest:X}, as in 4616 and 0xA000"
         )

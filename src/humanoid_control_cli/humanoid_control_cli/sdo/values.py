@@ -12,7 +12,7 @@ from humanoid_devices_erob.wire import objects
 LARGEST_POSITION: Final = 0xFFFF  # a ring has no more station addresses
 
 
-class BadWordError(RobotError):
+class ArgumentError(RobotError):
     """A word of the command line can't be parsed; the message states what is expected."""
 
 
@@ -78,20 +78,20 @@ class Address:
 
 
 def parse_number(word: str, what: str, largest: int) -> int:
-    """Return a number from 0, decimal or with 0x. Raises BadWordError that names `what`."""
+    """Return a number from 0, decimal or with 0x. Raises ArgumentError that names `what`."""
     try:
         number = int(word, 0)
     except ValueError:
         number = -1
     if not 0 <= number <= largest:
-        raise BadWordError(
+        raise ArgumentError(
             f"{what} is '{word}', expected a number from 0 to {largest}, decimal or with 0x"
         )
     return number
 
 
 def parse_positions(word: str) -> list[int]:
-    """Return ring positions: one, a range or several: 3, 0-9, 0,5. Raises BadWordError."""
+    """Return ring positions: one, a range or several: 3, 0-9, 0,5. Raises ArgumentError."""
     positions: dict[int, None] = {}  # each once, in the order given
     for part in word.split(","):
         first, dash, last = part.partition("-")
@@ -99,12 +99,12 @@ def parse_positions(word: str) -> list[int]:
         high = parse_number(last, "ring position", LARGEST_POSITION) if dash else low
         positions |= dict.fromkeys(range(low, high + 1))
     if not positions:
-        raise BadWordError(f"ring position is '{word}', expected the lower one first, as in 0-9")
+        raise ArgumentError(f"ring position is '{word}', expected the lower one first, as in 0-9")
     return list(positions)
 
 
 def parse_address(word: str) -> Address:
-    """Return INDEX or INDEX:SUB, as in 0x603F and 0x2381:1. Raises BadWordError."""
+    """Return INDEX or INDEX:SUB, as in 0x603F and 0x2381:1. Raises ArgumentError."""
     index, _, subindex = word.partition(":")
     return Address(
         parse_number(index, "object index", 0xFFFF),
@@ -113,25 +113,25 @@ def parse_address(word: str) -> Address:
 
 
 def encode_value(word: str, kind: ValueType) -> bytes:
-    """Return the bytes of a value. Raises BadWordError for one that the type doesn't have."""
+    """Return the bytes of a value. Raises ArgumentError for one that the type doesn't have."""
     if kind.size is None:
         return word.encode()
     try:
         return int(word, 0).to_bytes(kind.size, "little", signed=kind.signed)
     except ValueError:
-        raise BadWordError(f"value is '{word}', expected a number, decimal or with 0x") from None
+        raise ArgumentError(f"value is '{word}', expected a number, decimal or with 0x") from None
     except OverflowError:
         low, high = _range(kind)
-        raise BadWordError(
+        raise ArgumentError(
             f"value is {word}, expected {low} to {high} for {kind}; another type is given by --type"
         ) from None
 
 
 def type_of_size(size: int, word: str) -> ValueType:
-    """Return the type of a number with `size` bytes. Raises BadWordError if there is none."""
+    """Return the type of a number with `size` bytes. Raises ArgumentError if there is none."""
     name = f"{'i' if word.startswith('-') else 'u'}{8 * size}"
     if name not in {kind.value for kind in ValueType}:
-        raise BadWordError(f"the object has {size} bytes and is no number: give its --type")
+        raise ArgumentError(f"the object has {size} bytes and is no number: give its --type")
     return ValueType(name)
 
 
@@ -151,9 +151,9 @@ def format_value(data: bytes, kind: ValueType | None) -> str:
 
 
 def check_size(data: Sequence[int], kind: ValueType | None) -> None:
-    """Raise BadWordError if the value's length is not that of the requested type."""
+    """Raise ArgumentError if the value's length is not that of the requested type."""
     if kind is not None and kind.size is not None and len(data) != kind.size:
-        raise BadWordError(f"the object has {len(data)} bytes, {kind} has {kind.size}")
+        raise ArgumentError(f"the object has {len(data)} bytes, {kind} has {kind.size}")
 
 
 def _range(kind: ValueType) -> tuple[int, int]:

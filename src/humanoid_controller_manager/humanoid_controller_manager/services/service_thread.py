@@ -28,7 +28,7 @@ from humanoid_controller_manager.ros.execution.callbacks import (
 from humanoid_controller_manager.ros.execution.executor_calls import ExecutorCalls
 from humanoid_controller_manager.ros.process.ros_session import RosSession
 from humanoid_controller_manager.services.controller_files import ControllerFiles
-from humanoid_controller_manager.services.switcher import Bell, Switcher
+from humanoid_controller_manager.services.switcher import LoopChange, Switcher
 from humanoid_controller_manager.switching.switch_requests import SwitchAuthority
 
 if TYPE_CHECKING:
@@ -64,8 +64,8 @@ class ServiceThread:
             pending_controller=authority.pending_controller,
             in_executor=in_executor,
         )
-        bell = Bell(ros.machine)
-        self._switcher = Switcher(manager.registry, manager.loop, authority, in_executor, bell)
+        change = LoopChange(ros.machine)
+        self._switcher = Switcher(manager.registry, manager.loop, authority, in_executor, change)
         self._ending = False
         self._wake: Callable[[], object] = lambda: None
         self._thread: Thread | None = None
@@ -82,14 +82,14 @@ class ServiceThread:
 
     def changed(self) -> None:
         """Note that the loop changed something. Called in the executor's thread."""
-        self._switcher.bell.ring()
+        self._switcher.change.notify()
         self._publish_activity()
 
     def stop(self) -> None:
         """Refuse waiting calls and end the thread. Called in the executor's thread."""
         self._ending = True
         self._executor_calls.close()
-        self._switcher.bell.end()
+        self._switcher.change.end()
         self._wake()
         if self._thread is not None:
             self._thread.join(PATIENCE)

@@ -26,32 +26,32 @@ DEFAULT_TIMEOUT: Final = 1.0  # [s] where a request gives none, as in ros2_contr
 logger = logging.getLogger(__name__)
 
 
-class Bell:
+class LoopChange:
     """Wakes the one thread that waits for a change in the loop."""
 
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
-        self._rung = Event()
+        self._notified = Event()
         self._ended = False
 
-    def ring(self) -> None:
-        """Wake the waiting thread to look again. From any thread."""
-        self._rung.set()
+    def notify(self) -> None:
+        """Wake the waiting thread, which checks its condition again. From any thread."""
+        self._notified.set()
 
     def end(self) -> None:
         """End all waits: nothing will change any more."""
         self._ended = True
-        self._rung.set()
+        self._notified.set()
 
     def wait_for(self, condition: Callable[[], bool], timeout: float) -> bool:
         """Return whether `condition` holds within `timeout` [s]."""
         deadline = self._machine.clock() + timeout
         while True:
-            self._rung.clear()  # before the look: a later change sets it again
+            self._notified.clear()  # before the check: a later change sets it again
             left = deadline - self._machine.clock()
             if self._ended or condition() or left <= 0.0:
                 return condition()
-            self._machine.wait(self._rung, left)
+            self._machine.wait(self._notified, left)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Switcher:
     loop: ControlLoop
     authority: SwitchAuthority
     in_executor: InExecutor
-    bell: Bell
+    change: LoopChange
 
     def switch(self, selection: Selection, timeout: float) -> str:
         """Carry out `selection` within `timeout` [s], by default 1 s; return the answer's text.
@@ -115,7 +115,7 @@ class Switcher:
                 return refusal.reason.text
             return outcome_of(self.loop.snapshot, answer.ticket, controller)
 
-        if not self.bell.wait_for(lambda: outcome() is not None, timeout):
+        if not self.change.wait_for(lambda: outcome() is not None, timeout):
             raise SwitchRefusedError(
                 f"Switch controller timed out after {timeout:g} seconds! "
                 f"'{controller}' may take over yet."

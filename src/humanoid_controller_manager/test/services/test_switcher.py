@@ -19,7 +19,7 @@ from humanoid_controller_manager.switching.registry import Configured, Record, R
 from humanoid_controller_manager.switching.switch_requests import LoopAuthority
 
 
-class TickingBell:
+class TickingChange:
     """The loop continues during a wait, `ticks` at most."""
 
     def __init__(self, robot: Any) -> None:
@@ -51,10 +51,10 @@ class Bench:
             self.registry.put(self._record(name, controller, slot))
         self.registry.put(self._record("speaker", Speaker(), None))
         self.registry.connect(lambda: robot.loop.snapshot.controllers, self._exchange)
-        self.bell = TickingBell(robot)
+        self.change = TickingChange(robot)
         authority = LoopAuthority(robot.loop)
         self.switcher = Switcher(
-            self.registry, robot.loop, authority, lambda function: function(), self.bell
+            self.registry, robot.loop, authority, lambda function: function(), self.change
         )  # type: ignore[arg-type]
 
     def _record(self, name: str, instance: Any, slot: ControllerSlot | None) -> Record:
@@ -120,7 +120,7 @@ def test_a_stiff_controller_is_active_once_the_impedance_is_confirmed(
 ) -> None:
     drive = confirming_hardware(confirmed=False)
     bench = Bench(rig({"arm": (drive, ("a", "b"))}).start("damped"))
-    bench.bell.ticks = 5
+    bench.change.ticks = 5
     assert "timed out after 1 seconds" in bench.refusal(activate=["standby"], deactivate=["damped"])
     drive.confirmed = True
     bench.robot.tick(2)
@@ -134,7 +134,7 @@ def test_an_impedance_that_is_never_confirmed_is_reported(
 ) -> None:
     drive = confirming_hardware(confirmed=False)
     bench = Bench(rig({"arm": (drive, ("a", "b"))}).start("damped"))
-    bench.bell.ticks = 100
+    bench.change.ticks = 100
     message = bench.refusal(activate=["standby"], deactivate=["damped"])
     assert "Unable to activate controllers: [ standby ]" in message
     assert "'damped' is in charge" in message
@@ -164,7 +164,7 @@ def test_a_broadcaster_comes_and_goes_without_the_loop(bench: Bench) -> None:
     bench.switch(deactivate=["speaker"])
     assert not bench.active("speaker")
     assert bench.robot.loop.snapshot.switch_number == number
-    assert bench.bell.timeouts == []
+    assert bench.change.timeouts == []
 
 
 def test_no_broadcaster_falls_silent_in_a_stiff_mode(bench: Bench) -> None:
@@ -232,11 +232,11 @@ def test_a_time_out_that_is_none_is_the_default_one(bench: Bench) -> None:
     bench.switch(["torque"], ["damped"])
     bench.switch(["damped"], ["torque"], timeout=4.0)
     bench.switch(["torque"], ["damped"], timeout=-4.0)
-    assert bench.bell.timeouts == [1.0, 4.0, 1.0]
+    assert bench.change.timeouts == [1.0, 4.0, 1.0]
 
 
 def test_a_loop_that_stands_still_is_reported(bench: Bench) -> None:
-    bench.bell.ticks = 0
+    bench.change.ticks = 0
     assert bench.refusal(activate=["torque"], deactivate=["damped"], timeout=2.0) == (
         "Switch controller timed out after 2 seconds! 'torque' may take over yet."
     )

@@ -17,7 +17,7 @@ from humanoid_controller_manager.hardware_component import (
     uniform_capabilities,
 )
 from humanoid_devices_can.bus.bus import EMPTY_EXTENDED_FRAME, EMPTY_FRAME, CanFrame
-from humanoid_devices_can.diagnostics import COUNTED, CanDiagnostics, Known, counts
+from humanoid_devices_can.diagnostics import COUNTED, CanDiagnostics, ComponentValues, counts
 from humanoid_devices_can.host import CanHost
 from humanoid_devices_can.joint_frame import JointFrame
 from humanoid_devices_can.motor_monitor import MotorMonitor
@@ -209,8 +209,8 @@ class CanSystem(HardwareComponent):
 
     def diagnose(self) -> Sequence[Diagnosis]:
         """See HardwareComponent."""
-        known = Known(self._monitor, self.saturations)
-        return self._diagnostics.take(self._lifecycle.session, known)
+        values = ComponentValues(self._monitor, self.saturations)
+        return self._diagnostics.take(self._lifecycle.session, values)
 
     @property
     def sample_age(self) -> float:

@@ -47,7 +47,7 @@ NOT_REPORTED: Final = "not reported"
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class ComponentValues:
     """Values of the component besides the session's state; arrays have one entry per motor."""
 
     monitor: MotorMonitor
@@ -70,19 +70,22 @@ class CanDiagnostics:
         self._settings, self._timing, self._clock = settings, timing, clock
         self._before: _Traffic | None = None
 
-    def take(self, session: Session | None, known: Known) -> list[Diagnosis]:
+    def take(self, session: Session | None, component: ComponentValues) -> list[Diagnosis]:
         """Return the diagnoses of the bus and of each motor, named after its joint."""
         settings, now = self._settings, self._clock()
         if session is None:
             names = [_bus_name(settings), *(_joint_name(motor.joint) for motor in settings.motors)]
             stale = DiagnosisLevel.STALE
             return [Diagnosis(name, stale, NOT_ACTIVE, source=settings.name) for name in names]
-        problems = known.monitor.bus_problems(session, now)
+        problems = component.monitor.bus_problems(session, now)
         level, reason = _summed_up(problems)
         message = reason.text if reason else f"{len(settings.motors)} motors on {settings.bus}"
         values = dict(self._bus_values(session, now))
         bus = Diagnosis(_bus_name(settings), level, message, values, settings.name, reason.codes)
-        return [bus, *(self._motor(session, known, i, now) for i in range(len(settings.motors)))]
+        return [
+            bus,
+            *(self._motor(session, component, i, now) for i in range(len(settings.motors))),
+        ]
 
     def _bus_values(self, session: Session, now: float) -> Iterator[tuple[str, str]]:
         health, bus = session.health, self._settings.bus
@@ -117,9 +120,9 @@ class CanDiagnostics:
         bits = (latest.frames - before.frames) * LONGEST_FRAME
         return 100.0 * bits / (self._settings.bus.bitrate * (now - before.time))
 
-    def _motor(self, session: Session, known: Known, i: int, now: float) -> Diagnosis:
+    def _motor(self, session: Session, component: ComponentValues, i: int, now: float) -> Diagnosis:
         motor, state = self._settings.motors[i], session.states[i]
-        level, reason = self._judged(session, known.monitor, i, now)
+        level, reason = self._judged(session, component.monitor, i, now)
         message = reason.text if reason else "answers"
         values = {
             "id": str(motor.id),
@@ -130,7 +133,7 @@ class CanDiagnostics:
             "latest frame [ms ago]": f"{(now - state.stamp) * 1e3:.0f}",
             "stiffness in force [Nm/rad]": f"{session.gains.stiffness[i]:g}",
             "damping in force [Nm s/rad]": f"{session.gains.damping[i]:g}",
-            "saturated commands": str(known.saturations[i]),
+            "saturated commands": str(component.saturations[i]),
         }
         name = _joint_name(motor.joint)
         return Diagnosis(name, level, message, values, self._settings.name, reason.codes)

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 
-class PunctualSelector(selectors.EpollSelector):
+class MicrosecondSelector(selectors.EpollSelector):
     """Waits with a resolution of microseconds; epoll's own waits are whole milliseconds.
 
     A state would be late by that rounding. `select` alone is not usable: gRPC closes descriptors
@@ -29,7 +29,7 @@ class LoopThread:
     """Runs an event loop until `stop`."""
 
     def __init__(self) -> None:
-        self._loop = asyncio.SelectorEventLoop(PunctualSelector())
+        self._loop = asyncio.SelectorEventLoop(MicrosecondSelector())
         self._thread = threading.Thread(target=self._loop.run_forever, name="calls", daemon=True)
         self._thread.start()
 

@@ -7,7 +7,7 @@ from humanoid_control_common.tick_records.record_layout import Word
 from humanoid_joint_client import joint_stream_pb2 as pb
 from humanoid_joint_client.status import Status
 from humanoid_joint_stream.server.session import Session
-from humanoid_joint_stream.server.state_hub import Numbered, kept
+from humanoid_joint_stream.server.state_hub import NumberedState, kept
 
 STATE_RATE: Final = 333.0  # [Hz] of the states by default, where the loop is faster
 
@@ -28,7 +28,7 @@ class RobotStates:
         self._before = 0  # [ns] time of the tick before the newest
         self._number = 0
 
-    def fresh(self) -> list[Numbered]:
+    def fresh(self) -> list[NumberedState]:
         """Return the State messages of ticks that are new since the last call, the latest few."""
         last = self.record.words[Word.TICKS]
         first = max(self._number + 1, last - self._most + 1) if self._number else last
@@ -38,7 +38,7 @@ class RobotStates:
             tick = slots[(number - 1) % len(slots)].copy()
             if tick["begin"] == number == tick["end"]:  # else it was overwritten meanwhile
                 message = self._message(tick, number).SerializeToString()
-                found.append(Numbered(number, message))
+                found.append(NumberedState(number, message))
                 self._number = number
         return found
 

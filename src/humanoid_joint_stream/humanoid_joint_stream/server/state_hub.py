@@ -20,7 +20,7 @@ TOGETHER: Final = (
 logger = logging.getLogger(__name__)
 
 
-class Numbered(NamedTuple):
+class NumberedState(NamedTuple):
     """A message with the number of its tick."""
 
     number: int
@@ -43,19 +43,19 @@ class StateHub:
         period: [s] of wall time between two ticks; 0: unknown.
     """
 
-    def __init__(self, fresh: Callable[[], Sequence[Numbered]], period: float) -> None:
+    def __init__(self, fresh: Callable[[], Sequence[NumberedState]], period: float) -> None:
         self._fresh, self._period = fresh, period
-        self._kept = deque([Numbered(0, b"")], maxlen=kept(period))
+        self._kept = deque([NumberedState(0, b"")], maxlen=kept(period))
         self._readers: list[Reader] = []
         self._looking: asyncio.Task[None] | None = None
         self._stopping = False
 
     @property
-    def latest(self) -> Numbered:
+    def latest(self) -> NumberedState:
         """The newest state."""
         return self._kept[-1]
 
-    def after(self, number: int) -> Numbered | None:
+    def after(self, number: int) -> NumberedState | None:
         """Return the state of tick `number`, or a later one; None: it is still to come."""
         if self._kept[0].number > number:
             return self._kept[-1]

@@ -25,7 +25,7 @@ class RestingPose(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Identified:
+class IdentifiedPayload:
     """A payload, and how well it explains the torques."""
 
     payload: Payload
@@ -33,7 +33,7 @@ class Identified:
     without: float  # [Nm] the same without a payload
 
 
-def identify(model: GravityModel, link: str, poses: Sequence[RestingPose]) -> Identified:
+def identify(model: GravityModel, link: str, poses: Sequence[RestingPose]) -> IdentifiedPayload:
     """Return the payload of `link` that explains the torques at `poses` best (least squares).
 
     Its centre of mass lies on the line from the origin of the link through that of the link itself:
@@ -67,7 +67,7 @@ def identify(model: GravityModel, link: str, poses: Sequence[RestingPose]) -> Id
     place = np.clip(moment / mass, -FARTHEST, FARTHEST) if mass > LIGHTEST else 0.0
     payload = Payload(link, max(mass, 0.0), tuple((axis * place).tolist()))
     explained = effects @ [payload.mass, payload.mass * place / _HAND]
-    return Identified(payload, _mean(torques - explained), _mean(torques))
+    return IdentifiedPayload(payload, _mean(torques - explained), _mean(torques))
 
 
 def _mean(torques: FloatArray) -> float:

@@ -21,7 +21,7 @@ ABSENCE: Final = 0.5  # [s] between two checks after which the black box was hel
 
 
 @dataclass(frozen=True, slots=True)
-class Due:
+class PendingFile:
     """A file to be written now; `seen` is the number of events of each ring that are in it.
 
     `fault`: time of the first of the reasons [ns, monotonic]; None: now.
@@ -37,7 +37,7 @@ class Due:
 class RecordMonitor:
     """Monitors the records of one control process; `clock` is monotonic [s].
 
-    `check` is to be called about ten times a second; `saved` or `failed` for each Due.
+    `check` is to be called about ten times a second; `saved` or `failed` for each result.
     """
 
     def __init__(self, file: RecordFile, clock: Callable[[], float] = time.monotonic) -> None:
@@ -49,7 +49,7 @@ class RecordMonitor:
         self._ticks = 0
         self._saved_still = False
 
-    def check(self, *, last: bool = False) -> Due | None:
+    def check(self, *, last: bool = False) -> PendingFile | None:
         """Return the file that is due, if one is; `last`: no check will follow."""
         now = self._clock()
         self._update_ticks(now)
@@ -78,9 +78,9 @@ class RecordMonitor:
         if not at_once and fault is not None and now < fault / 1e9 + AFTERWARDS:
             return None
         seen = self._alarms[0].seen, self._alarms[1].seen
-        return Due(tuple(reasons), fault, seen, whole=ended or lost)
+        return PendingFile(tuple(reasons), fault, seen, whole=ended or lost)
 
-    def saved(self, due: Due) -> None:
+    def saved(self, due: PendingFile) -> None:
         """Note that `due` is in a file."""
         for alarms, seen in zip(self._alarms, due.seen, strict=True):
             alarms.saved(seen)

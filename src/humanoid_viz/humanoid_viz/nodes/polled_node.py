@@ -19,7 +19,7 @@ LATCHED_PER_SOURCE = QoSProfile(depth=64, durability=DurabilityPolicy.TRANSIENT_
 Message = TypeVar("Message")
 
 
-class NeverExecuted(CallbackGroup):  # type: ignore[misc]  # rclpy counts as untyped
+class PolledGroup(CallbackGroup):  # type: ignore[misc]  # rclpy counts as untyped
     """Keeps its subscriptions out of every executor's wait set."""
 
     def can_execute(self, entity: Any) -> bool:  # noqa: D102
@@ -44,7 +44,7 @@ class PolledTopic(Generic[Message]):
     ) -> None:
         self._type = message_type
         self._subscription = node.create_subscription(
-            message_type, topic, lambda _: None, qos, callback_group=NeverExecuted()
+            message_type, topic, lambda _: None, qos, callback_group=PolledGroup()
         )
 
     def take(self) -> tuple[Message | None, list[float]]:
