@@ -8,7 +8,7 @@ from typing import Final, Literal
 from ament_index_python.resources import get_resource, get_resources
 from pydantic import Field
 
-from humanoid_bringup.given_description import expand_given, find_description
+from humanoid_bringup.custom_description import expand_custom, find_description
 from humanoid_control_common.configuration.config import StrictModel, read_yaml, validate
 from humanoid_control_common.description.mesh_references import with_absolute_meshes
 from humanoid_control_common.errors import ConfigError
@@ -72,7 +72,7 @@ class RobotPackage:
     package: str  # the bring-up package, which has the launch files
     xacro_file: Path
     srdf_file: Path | None  # the pairs of its links that need no check; None: not checked at all
-    given_description: Path | None  # links and joints in the place of those of `xacro_file`
+    custom_description: Path | None  # links and joints in the place of those of `xacro_file`
     rviz_file: Path
     controllers_file: Path
     drive_files: DriveFiles | None  # None: the robot exists in simulation only
@@ -102,12 +102,12 @@ class RobotPackage:
     def expand(self, arguments: Mapping[str, str]) -> str:
         """Return the robot's URDF, whose meshes are named so that any program finds them.
 
-        Raises ConfigError, see `robot_description.expand` and `expand_given`; MeshError for a mesh
+        Raises ConfigError, see `robot_description.expand` and `expand_custom`; MeshError for a mesh
         that is missing.
         """
         own = robot_description.expand(self.xacro_file, arguments)
-        if self.given_description is not None:
-            return expand_given(self.given_description, arguments, own)
+        if self.custom_description is not None:
+            return expand_custom(self.custom_description, arguments, own)
         return with_absolute_meshes(own, self.xacro_file)
 
 
@@ -139,7 +139,7 @@ def find_robot(name: str = DEFAULT, description: str = "") -> RobotPackage:
         package=package,
         xacro_file=own / content.description.xacro,
         srdf_file=None if srdf is None else own / srdf,
-        given_description=find_description(description) if description else None,
+        custom_description=find_description(description) if description else None,
         rviz_file=robot_description.share_folder(_SHARED) / "rviz/robot.rviz",
         controllers_file=share / content.controllers,
         drive_files=None if content.drives is None else _files(content.drives, share),

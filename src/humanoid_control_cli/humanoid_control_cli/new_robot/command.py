@@ -27,7 +27,7 @@ def new_robot(
     It has copies of the description and its meshes. Its README has the commands to build and run
     it.
     """
-    from humanoid_bringup.given_description import find_description
+    from humanoid_bringup.custom_description import find_description
     from humanoid_control_cli.new_robot.package_files import package_files
 
     package = package_files(name, find_description(description))

@@ -53,7 +53,7 @@ def find_description(text: str) -> Path:
     return found[0]
 
 
-def expand_given(file: Path, arguments: Mapping[str, str], own: str) -> str:
+def expand_custom(file: Path, arguments: Mapping[str, str], own: str) -> str:
     """Return the URDF of `file` with the `<ros2_control>` blocks of `own`, the robot's own URDF.
 
     The joints are in the order of `own`. Limits that a joint of `file` leaves out, or leaves at 0,

@@ -13,7 +13,7 @@ import pytest
 import yaml
 from test_support.exported_prime import HAND, Export
 
-from humanoid_bringup.given_description import find_description
+from humanoid_bringup.custom_description import find_description
 from humanoid_bringup.options import Backend, Options
 from humanoid_bringup.plan import plan
 from humanoid_bringup.robot_package import find_robot
