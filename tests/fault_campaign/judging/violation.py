@@ -24,10 +24,10 @@ class Breach(StrEnum):
     WRONG_CAUSE = "wrong cause"
     LEFT = "left its mode"
     UP_AGAIN = "up again by itself"
-    SILENT = "says nothing"
+    SILENT = "no statements"
     # Of the recovery.
     REFUSED = "clear_fault refused"
-    NOT_WELL = "not well again"
+    NOT_WELL = "not healthy again"
     # Of the processes.
     DIED = "process died"
     TRACEBACK = "traceback"

@@ -41,10 +41,10 @@ def health_demanded(what: str) -> Iterator[None]:
 class Outcome(Enum):
     """Required reaction of the robot to a fault."""
 
-    SOFT = "falls to DAMPING and says why"
-    OFF = "drives let go by themselves: the control process can't say anything"
-    STAYS = "goes on as if nothing had happened"
-    EITHER = "goes on or falls to DAMPING, whichever the fault's luck makes it"
+    SOFT = "falls to DAMPING and states the reason"
+    OFF = "drives lose torque by themselves: the control process cannot report"
+    STAYS = "goes on without a reaction"
+    EITHER = "goes on or falls to DAMPING, by chance"
 
 
 class Recovery(Enum):
@@ -57,7 +57,7 @@ class Recovery(Enum):
 class Filed(Enum):
     """Record that the black box must keep."""
 
-    FALL = "a file that tells of the fall, if there is one"
+    FALL = "a file with the fall, if there is one"
     END = "a file that goes to the last tick: the control process is killed"
     NOTHING = "no file: the control process ends in order"
 
