@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent
-TOOLS = ("hypothesis", "pytest_timeout", "xdist")  # what the tests need beside pytest
+TOOLS = ("hypothesis", "pytest_timeout", "xdist")  # requirements of the tests besides pytest
 # Buses in wall time, rings on a virtual cable, threads that must be on time: not beside anything.
 ALONE = (
     "tests/fault_campaign/test/test_campaign.py",
@@ -32,7 +32,7 @@ ALONE = (
     "src/humanoid_twin/test/ethercat/acceptance/test_pysoem.py",
     "src/humanoid_twin/test/robot/test_wrists.py",
 )
-# What starts whole programs, or joins a ROS domain: tests with these fixtures, and whole files.
+# Tests that start whole programs or join a ROS domain: tests with these fixtures, and whole files.
 PROGRAMS = {
     "src/humanoid_bringup_prime/test/test_": {"domain", "shared_domain", "used_robot", "forks"},
     "src/humanoid_control_cli/": {"start", "start_once"},

@@ -18,7 +18,7 @@ from benchmarks.support.figures import Figure, report  # noqa: E402  # lives bes
 
 
 def is_benchmark(script: Path) -> bool:
-    """Return whether it can be run; what benchmarks share cannot."""
+    """Return True for a benchmark that can be run; False for modules that benchmarks share."""
     return 'if __name__ == "__main__"' in script.read_text()
 
 

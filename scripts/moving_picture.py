@@ -1,7 +1,7 @@
 """Make the moving picture of the README: Prime in the browser viewer, from DAMPING to REMOTE.
 
 The robot runs in MuJoCo and is recorded. The recording is replayed slowly, since a machine without
-a graphics card draws a page a second; the picture shows it in the robot's own time.
+a graphics card draws a page a second; the picture shows it at the speed of the robot.
 Run it in the workspace's environment (env.sh), with chromium: `python scripts/moving_picture.py`.
 """
 

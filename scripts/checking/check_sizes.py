@@ -58,7 +58,7 @@ def main(root: Path = ROOT) -> int:
 
 
 def _left_out(file: Path) -> bool:
-    """Return True for tests, for generated modules and for what is not of this workspace."""
+    """Return True for tests, generated modules, and files from outside of this workspace."""
     generated = file.name.endswith("_pb2.py")
     return generated or file.name.startswith("test_") or not set(LEFT_OUT).isdisjoint(file.parts)
 

@@ -110,7 +110,7 @@ def _browser(tests: str) -> Skip:
 
 
 def _ring(tests: str) -> Skip:
-    """What makes a virtual cable says itself why it can't: any reason, where none can be made."""
+    """The fixture of a virtual cable gives the reason: any one, if no cable can be made."""
     return Skip(tests, "", _NO_VETH, lacks_veth)
 
 

@@ -41,7 +41,7 @@ COPIED: Final = (
 )
 LEFT_OUT: Final = ("__pycache__", "*.egg-info", "external", "node_modules")
 LONGEST: Final = 300.0  # [s] for the tests of one mutant without it
-TIMES: Final = 5.0  # of what its tests take without it, a mutant may take before they count as hung
+TIMES: Final = 5.0  # limit of the time of a mutant's tests, as a multiple of their time without it
 SHORTEST: Final = 6.0  # [s] taken instead of a shorter time: the machine may be busier later
 PASSED, FAILED = 0, 1  # pytest's exit codes
 HUNG: Final = -1000
@@ -146,7 +146,7 @@ class Copy:
     def test(self, tests: Iterable[str], limit: float) -> tuple[int, str]:
         """Return pytest's exit code and the end of its output; HUNG if it takes over `limit` [s].
 
-        No other limit ends the tests: one that hangs must not look like one that fails.
+        No other limit ends the tests: a hung test must not look like a failed one.
         """
         words = [sys.executable, "-m", "pytest", "-q", "-x", "-n0", "-p", "no:cacheprovider"]
         with tempfile.TemporaryFile("w+", encoding="utf-8") as output:
@@ -206,7 +206,7 @@ class CompilerError(Exception):
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """End it with the programs that its tests have started."""
+    """End pytest with the programs that its tests have started."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
@@ -272,7 +272,7 @@ def _run(mutants: Sequence[Mutant], root: Path, folder: Path) -> int:
 
 
 def _conclude(trials: Sequence[Trial], took: float) -> int:
-    """Print what is left, and how many there are of each kind; `took` [s]. The exit code."""
+    """Print the other results and the number of each kind; `took` [s]. Return the exit code."""
     left = [trial for trial in trials if not trial.noticed]
     for trial in left:
         print(": ".join(filter(None, (str(trial.mutant), trial.end.value, trial.output))))

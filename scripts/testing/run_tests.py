@@ -25,10 +25,10 @@ from verdict import FAILED, Outcome, Phase, Skip, expected, judge, read
 
 UNIT, INTEGRATION = "--unit", "--integration"  # only one of the two halves
 SLOWEST: Final = ("--durations", "15", "--durations-min", "5")
-# [s] a test beside the others may take: it has the processors' idle time only.
+# [s] limit of a test beside the others, which has the processors' idle time only
 BESIDE_TIMEOUT: Final = 1200
 LOOK: Final = 0.2  # [s] between two checks of the collected tests
-TRIED_AGAIN: Final = 10  # at most; where more fail it is not the machine
+TRIED_AGAIN: Final = 10  # limit; more failures have another reason than the machine
 NOT_RUN: Final = Outcome("failed", "its second try ended before it did")
 
 
@@ -111,7 +111,7 @@ class Run:
         notes = self._folder / name
         notes.mkdir()
         program = [sys.executable, "-m", "pytest", "-p", "accounting"]
-        # A path of its own word would move pytest's root.
+        # A path as a separate word would move pytest's root.
         return [*program, *words, f"--account={notes}", *self._words]
 
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from accounting import CRASHED
 
-SECOND_TRIES: Final = 2  # more of them in one run, and it is red
+SECOND_TRIES: Final = 2  # a run with more of them fails
 FAILED, NOTHING_SELECTED = 1, 5  # pytest's exit codes
 PASSED, SKIPPED, UNFINISHED = "passed", "skipped", "not run to its end"
 _BY_SIGNAL: Final = 128  # a shell's exit code of a process that died of signal n: this + n
@@ -23,7 +23,7 @@ class Outcome:
 
     result: str
     reason: str = ""
-    again: tuple[str, ...] = ()  # why it began anew within itself
+    again: tuple[str, ...] = ()  # reason of a new begin within the test
 
     def __str__(self) -> str:
         return f"{self.result}: {self.reason}" if self.reason else self.result
@@ -53,13 +53,13 @@ class Phase:
     lost: tuple[str, ...] = ()  # deselected although the command line leaves none out
     outcomes: dict[str, Outcome] = field(default_factory=dict)
     skipped_files: dict[str, str] = field(default_factory=dict)  # → reason
-    died: dict[str, str] = field(default_factory=dict)  # worker → of what
+    died: dict[str, str] = field(default_factory=dict)  # by worker: the unfinished test
     running: str | None = None  # when the notes end
 
 
 @dataclass(frozen=True)
 class SecondTry:
-    """A test that failed, or began anew, and what became of it then."""
+    """A test that failed, or began again, and its second outcome."""
 
     test: str
     first: Outcome

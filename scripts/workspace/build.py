@@ -27,7 +27,7 @@ import module_links
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = ROOT / "src"
 STAMP = ROOT / "build" / "stamp.json"
-REST = ""  # what belongs to no package: colcon.meta, files between packages
+REST = ""  # files of no package: colcon.meta, files between packages
 COMMAND = [sys.executable, "-m", "colcon", "build", "--symlink-install", "--base-paths", "src"]
 
 
@@ -72,7 +72,7 @@ def fingerprints() -> dict[str, str]:
     for file in source_files():
         relative = file.relative_to(ROOT)
         digest = digests[next((names[top] for top in file.parents if top in names), REST)]
-        if file.name == "__init__.py":  # a new Python package must be linked, whatever it holds
+        if file.name == "__init__.py":  # a new Python package must be linked, with any content
             digest.update(f"{relative}\n".encode())
         elif is_looked_at(relative):
             digest.update(f"{relative}\n".encode() + file.read_bytes())
@@ -115,7 +115,7 @@ def wanted_stamp() -> dict[str, Any]:
 
 
 def saved_stamp() -> dict[str, Any]:
-    """Return the stamp of the last build, if there was one; "packages" has what did not fail."""
+    """Return the stamp of the last build, if there was one; "packages" has the successful ones."""
     try:
         return dict(json.loads(STAMP.read_text()))
     except (FileNotFoundError, json.JSONDecodeError):
@@ -123,7 +123,7 @@ def saved_stamp() -> dict[str, Any]:
 
 
 def build(names: Collection[str] = ()) -> int:
-    """Run colcon and stamp what succeeded; return colcon's exit code.
+    """Run colcon and stamp the successful packages; return colcon's exit code.
 
     `names`: packages to build; all without any.
     """
@@ -138,7 +138,7 @@ def build(names: Collection[str] = ()) -> int:
     others = {k: v for k, v in saved_stamp().get("packages", {}).items() if k in left}
     STAMP.parent.mkdir(exist_ok=True)
     STAMP.write_text(json.dumps(wanted | {"packages": others}))
-    # A user's own defaults for colcon (say, a merged install folder) are not for this workspace.
+    # The user's defaults for colcon (for example a merged install folder) do not apply here.
     # Unbuffered, each line of colcon is there when it is true, in a pipe and in a file, too: which
     # package is begun, and how many seconds it took. The interfaces take a minute.
     variables = os.environ | {"COLCON_DEFAULTS_FILE": os.devnull, "PYTHONUNBUFFERED": "1"}
@@ -168,7 +168,7 @@ def finish() -> None:
 
 
 def unknown(names: Sequence[str]) -> str:
-    """Return what is wrong with names of packages; empty: nothing."""
+    """Return the error in names of packages; empty: none."""
     known = packages()
     if wrong := [name for name in names if name not in known]:
         return f"no package {', '.join(wrong)}; there are {', '.join(sorted(known))}"
@@ -176,7 +176,7 @@ def unknown(names: Sequence[str]) -> str:
 
 
 def main(names: Sequence[str] = ()) -> int:
-    """Build what is needed, one run at a time; `names`: only these packages, changed or not."""
+    """Build changed packages, one run at a time; `names`: only these, changed or not."""
     if broken := external.empty(ROOT):
         names = ", ".join(str(folder.relative_to(ROOT)) for folder in broken)
         print(

@@ -49,11 +49,11 @@ def package_name(folder: Path) -> str:
 
 
 def _is_whole(folder: Path) -> bool:
-    """Return whether it was imported; otherwise a link of ours into it then leads nowhere."""
+    """Return True if the repository was imported; without it a link into it leads nowhere."""
     return (folder / "package.xml").is_file() and all(path.exists() for path in folder.iterdir())
 
 
 def _installed_prefixes(root: Path, environment: Mapping[str, str]) -> list[Path]:
-    """Return the prefixes of ROS 2, without what this workspace installed itself."""
+    """Return the prefixes of ROS 2, without those that this workspace installed."""
     prefixes = [Path(part) for part in environment.get("AMENT_PREFIX_PATH", "").split(os.pathsep)]
     return [prefix for prefix in prefixes if not prefix.is_relative_to(root / "install")]

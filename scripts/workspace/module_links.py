@@ -15,7 +15,7 @@ _METADATA = (".egg-info", ".dist-info")
 
 
 def link_modules(root: Path) -> None:
-    """Link what can be imported of the packages that are built in the workspace `root`.
+    """Link the Python packages of the packages that are built in the workspace `root`.
 
     A folder with a package that another folder has, too, stays on the path instead.
     """

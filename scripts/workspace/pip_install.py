@@ -17,7 +17,7 @@ UNREACHABLE = "Retrying (Retry("  # pip's warning before it tries to connect aga
 
 
 def environment() -> dict[str, str]:
-    """Return the user's environment with its pip settings, without what leads out of a venv."""
+    """Return the user's environment without variables that lead out of a venv."""
     hidden = {"PYTHONPATH", "PYTHONHOME", "PIP_TARGET", "PIP_PREFIX"}
     kept = {name: value for name, value in os.environ.items() if name not in hidden}
     # The ROS wheels would re-execute pip once they are there; nothing of theirs is used by it.
@@ -40,7 +40,7 @@ def drop_incomplete_packages(venv: Path) -> None:
     For pip, a package is installed as soon as it has metadata; pip writes the list of files last.
     """
     site = site_packages(venv)
-    for leftover in site.glob("~*"):  # what pip moved aside and did not come to delete
+    for leftover in site.glob("~*"):  # files that pip moved aside and did not delete
         shutil.rmtree(leftover, ignore_errors=True)
     for metadata in site.glob("*.dist-info"):
         if not _is_complete(metadata):
@@ -86,7 +86,7 @@ def install(
 
 
 def compile_all(venv: Path) -> None:
-    """Compile what is not compiled yet, on all cores, but for the packages' own tests.
+    """Compile the modules without byte code, on all cores, except the tests of the packages.
 
     Templates among the packages that are no valid Python stay as they are.
     """
@@ -96,7 +96,7 @@ def compile_all(venv: Path) -> None:
 
 
 def _run(command: Sequence[str], refresh: Callable[[], None], keep_open: int) -> str | None:
-    """Return pip's complaint, or None if it succeeded."""
+    """Return pip's error, or None if it succeeded."""
     with subprocess.Popen(
         command,
         env=environment(),

@@ -18,7 +18,7 @@ class SetupError(Exception):
 
 
 def check_machine(root: Path, *, wheels: bool) -> None:
-    """Check what the workspace needs. Raises SetupError at the first thing that is missing."""
+    """Check the requirements of the workspace. Raises SetupError for the first that is missing."""
     check_path(root)
     if wheels:
         check_platform(platform.system(), platform.machine())

@@ -19,7 +19,7 @@ class Progress:
 
     @contextmanager
     def step(self, title: str) -> Iterator[Callable[[], None]]:
-        """Announce a step, yield what refreshes its line, and end the line with the block."""
+        """Announce a step, and yield a function that refreshes its line until the block ends."""
         self._number += 1
         line = f"setup: [{self._number}/{self._total}] {title} ... "
         again = "\r" + line if self._out.isatty() else ""

@@ -33,7 +33,7 @@ ROOT = Path(__file__).resolve().parents[2]
 VENV = ROOT / ".venv"
 STATE = VENV / "setup-state.json"
 PYTHON_SERIES = "{}.{}".format(*sys.version_info)
-PROOF = "import rclpy, sensor_msgs.msg, numpy, mujoco"  # what only works if ROS and packages fit
+PROOF = "import rclpy, sensor_msgs.msg, numpy, mujoco"  # works only if ROS and packages fit
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Plan:
         return identity
 
     def stamps(self) -> dict[str, str]:
-        """For each step, by name, a hash of all that it and the steps before it depend on."""
+        """Return for each step a hash of its dependencies and those of the steps before."""
         digest = hashlib.sha256(self.constraints.encode() + Path(ros_prefix.__file__).read_bytes())
         stamps = {}
         for file in self.requirements:
@@ -79,17 +79,17 @@ class State:
             return cls()
 
     def save(self) -> None:
-        """Replace the saved state at once, whole."""
+        """Replace the saved state in one step."""
         new = STATE.with_suffix(".new")
         new.write_text(json.dumps(asdict(self)))
         new.replace(STATE)
 
     def suits(self, plan: Plan) -> bool:
-        """Return whether the environment was made for what `plan` is made for."""
+        """Return True if the environment was made for the same ROS and Python as `plan`."""
         return plan.identity().items() <= self.identity.items()
 
     def lost_packages(self) -> bool:
-        """Return whether something has vanished from site-packages since it was whole."""
+        """Return True if entries of site-packages are missing since it was complete."""
         try:
             return not set(self.packages) <= set(os.listdir(ros_prefix.site_packages(VENV)))
         except FileNotFoundError:
@@ -131,7 +131,7 @@ def set_up(plan: Plan) -> None:
         return
     with exclusive() as lock:
         state = State.load()
-        if state.fulfils(plan):  # another run did it meanwhile
+        if state.fulfils(plan):  # another run has done it
             return
         check_machine(ROOT, wheels=plan.native is None)
         ros = f"the ROS 2 in {plan.native}" if plan.native else "ROS 2 Jazzy as wheels"
@@ -155,7 +155,7 @@ def exclusive() -> Iterator[int]:
 
 
 def fill(plan: Plan, state: State, lock: int) -> None:
-    """Take every step whose stamp is missing or old, and save its stamp."""
+    """Run every step with a missing or old stamp, and save its stamp."""
     stamps = plan.stamps()
     fresh = not state.suits(plan) or not pip_install.works(VENV)
     if fresh or state.lost_packages():
@@ -184,7 +184,7 @@ def fill(plan: Plan, state: State, lock: int) -> None:
 
 
 def create_environment(plan: Plan) -> None:
-    """Make an empty virtual environment in place of whatever is there."""
+    """Replace the virtual environment by an empty one."""
     command = [sys.executable, "-m", "venv", "--clear", str(VENV)]
     command += ["--system-site-packages"] if plan.native else []
     failure = last_words(command, pip_install.environment())

@@ -23,7 +23,7 @@ from src.humanoid_devices.test.stepped import SteppedTime
 def can_rig() -> Iterator[MakeRig]:
     """Build rigs, and deactivate at the end those that a test left active.
 
-    Only a component that says that something is wrong may fail to come down.
+    Only a component that reports an error may fail to be deactivated.
     """
     rigs: list[CanRig] = []
 
