@@ -21,7 +21,7 @@ POLICY_OUT_OF_LIMITS: Final = CODES.add(
     "POLICY_OUT_OF_LIMITS",
     "The policy commanded a position or an effort beyond the limits of a joint; DAMPING took over "
     "in the same tick.",
-    "The message names the joint. The robot was in a state that the policy does not know, or its "
+    "The message names the joint. The robot was in a state outside of the training, or the "
     "training permits more than the robot's limits; then `hc clear-fault`.",
 )
 POLICY_WITHOUT_INPUT: Final = CODES.add(

@@ -108,8 +108,8 @@ def mesh_path(reference: MeshReference) -> Path:
         path = _of_uri(name)
     else:
         raise MeshError(
-            f"{reference.place}: mesh {name}: expected package:// or file://: only the "
-            "program that reads the description's file knows where a path starts"
+            f"{reference.place}: mesh {name}: expected package:// or file://: the "
+            "folder in which a path starts is unknown"
         )
     if path is None or not path.is_file():
         raise MeshError(f"{reference.place}: mesh {name}: it is not on this machine")

@@ -75,7 +75,7 @@ class ServiceThread:
         self._thread = self._ros.machine.start("services", self._run)
         if not self._offered:
             logger.info(
-                "no services for `ros2 control`: %s is not installed; docs/build.md says how, and "
+                "no services for `ros2 control`: %s is not installed (see docs/build.md); "
                 "`hc` does not need them",
                 MESSAGES,
             )

@@ -53,7 +53,7 @@ def attach_trajectory(
     if find_spec(MESSAGES) is None:
         node.get_logger().info(
             f"no action follow_joint_trajectory and no controller_state: {MESSAGES} is not "
-            "installed; docs/build.md says how. Topic and services are there"
+            "installed (see docs/build.md). Topic and services are available"
         )
         return side.publish
     return _with_action(context, controller, side)

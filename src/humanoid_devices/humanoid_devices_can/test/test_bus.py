@@ -36,7 +36,7 @@ SERIAL = BusSettings("slcan", "/dev/ttyACM0", 1_000_000)
 @pytest.mark.parametrize(
     ("error", "settings", "message"),
     [
-        (NotImplementedError(), BusSettings("socktcan", "can2", 1), "it knows: .*socketcan"),
+        (NotImplementedError(), BusSettings("socktcan", "can2", 1), "available: .*socketcan"),
         (CanInterfaceNotImplementedError("no module 'pcan'"), CAN2, "no module 'pcan'.*install"),
         (OSError(errno.ENODEV, "x"), CAN2, "no 'can2' on this machine .*ip link"),
         (OSError(errno.ENOENT, "x"), SERIAL, "no '/dev/ttyACM0' .*plugged in"),

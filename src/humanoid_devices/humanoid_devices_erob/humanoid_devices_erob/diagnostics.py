@@ -88,7 +88,7 @@ class RingDiagnostics:
             "latest message of the impedance manager [ms ago]": f"{age * 1e3:.0f}",
             "gate for SDO writes": "open" if statement.gate_open else "closed",
             "armed": yes_or_no(statement.armed),
-            "it says": statement.status_message or "nothing",
+            "its message": statement.status_message or "nothing",
         }
         level, message = OK, f"confirmed for {watch.mode.name}"
         code: ReasonCode | None = None

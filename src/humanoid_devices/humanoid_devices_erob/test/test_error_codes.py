@@ -58,7 +58,7 @@ def test_an_entry_of_the_history_carries_the_manufacturers_half() -> None:
         (
             4616,
             "statusword 4616 (0x1208): fault; on Prime nearly always clocks or communication: "
-            "0x603F says which error",
+            "0x603F has the error",
         ),
         (592, "statusword 592 (0x0250): switch on disabled"),
         (0x0637, "statusword 1591 (0x0637): operation enabled; the target position is ignored"),

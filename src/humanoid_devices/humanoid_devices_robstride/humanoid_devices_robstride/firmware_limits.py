@@ -83,7 +83,7 @@ def _reads_back(device: int, parameter: ParameterId, value: bytes) -> Judge:
             return None
         name = f"{parameter.name.lower()} (0x{parameter:04X})"
         if answer.refused:
-            return f"doesn't know {name}"
+            return f"has no {name}"
         if answer.value != value:
             return f"{name} reads back {answer.value.hex(' ')}, written was {value.hex(' ')}"
         return ""

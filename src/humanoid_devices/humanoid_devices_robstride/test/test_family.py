@@ -164,7 +164,7 @@ def test_firmware_limits_are_written_and_read_back_one_after_another(make_family
         other = ReadParameter(5, 0xFD, parameter, b"\1\2\3\4").encode()
         assert "reads back 01 02 03 04" in (exchange.judge(*other) or "")
         refused = ReadParameter(0x105, 0xFD, parameter).encode()
-        assert "doesn't know" in (exchange.judge(*refused) or "")
+        assert "has no " in (exchange.judge(*refused) or "")
         assert exchange.judge(*ReadParameter(6, 0xFD, parameter, packed).encode()) is None
     np.testing.assert_array_equal(family.effort_limit, 2.5)
 

@@ -47,7 +47,7 @@ def opening_problem(error: BaseException, settings: BusSettings) -> str:
     is_socketcan, code = settings.interface == "socketcan", _code(error)
     if settings.interface not in can.VALID_INTERFACES:
         known = ", ".join(sorted(can.VALID_INTERFACES))
-        help_ = f"python-can has no such interface; it knows: {known}"
+        help_ = f"python-can has no such interface; available: {known}"
     elif isinstance(error, CanInterfaceNotImplementedError | ImportError):
         help_ = f"{error}: install the package or driver this interface needs"
     elif code in _NO_SUCH:

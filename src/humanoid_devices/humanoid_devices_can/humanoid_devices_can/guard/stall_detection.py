@@ -79,7 +79,7 @@ def _outcome(job: GuardJob, memory: GuardMemory) -> str:
     pairs = list(zip(job.motors, proved, strict=True))
     found = ", ".join(motor.name for motor, is_proved in pairs if is_proved)
     lost = ", ".join(motor.name for motor, is_proved in pairs if not is_proved)
-    return f"disabled {found or 'no motor'}" + (f"; not heard, may be enabled: {lost}" * bool(lost))
+    return f"disabled {found or 'no motor'}" + (f"; silent, may be enabled: {lost}" * bool(lost))
 
 
 def _watch(

@@ -112,7 +112,7 @@ def statusword_remarks(word: int, *, error_known: bool = False) -> list[str]:
     state = decode_state(word)
     failed = state in (DriveState.FAULT, DriveState.FAULT_REACTION_ACTIVE) and not error_known
     remarks = [
-        (failed, "on Prime nearly always clocks or communication: 0x603F says which error"),
+        (failed, "on Prime nearly always clocks or communication: 0x603F has the error"),
         (bool(word & StatusBit.WARNING), "the drive warns"),
         (bool(word & StatusBit.INTERNAL_LIMIT), "an internal limit is active"),
         (not word & StatusBit.REMOTE, "the drive doesn't accept the controlword"),

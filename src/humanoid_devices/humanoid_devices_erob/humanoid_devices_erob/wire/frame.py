@@ -94,7 +94,7 @@ def decode_frame(frame: bytes) -> list[Datagram]:
         raise WireError(f"EtherCAT protocol {header >> 12}, expected 1 (datagrams)")
     end = HEADER_BYTES + (header & LENGTH_MASK)
     if end > len(frame):
-        raise WireError(f"frame says {end} bytes, {len(frame)} are there")
+        raise WireError(f"the length of the frame is {end} bytes, found {len(frame)}")
     datagrams = []
     position, more = HEADER_BYTES, True
     while more:

@@ -82,7 +82,9 @@ def decode_mailbox(data: bytes) -> tuple[MailboxHeader, bytes]:
     header = MailboxHeader.decode(data)
     payload = bytes(data[HEADER_BYTES : HEADER_BYTES + header.length])
     if len(payload) < header.length:
-        raise WireError(f"mailbox says {header.length} bytes of data, {len(payload)} are there")
+        raise WireError(
+            f"the length of the mailbox data is {header.length} bytes, found {len(payload)}"
+        )
     return header, payload
 
 
