@@ -93,6 +93,24 @@ def test_adapter_is_set_to_the_bitrate_and_opened(adapter, bus) -> None:
     assert lines.index(b"S8") < lines.index(b"O")
 
 
+def test_adapter_that_has_answered_its_opening_is_not_waited_for(
+    adapter: Adapter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ask, wait = SlcanBus._ask, SlcanBus._is_readable
+
+    def ask_and_answer(bus: SlcanBus) -> None:
+        ask(bus)
+        adapter.say(b"F00\r")
+
+    def wait_without_answer(bus: SlcanBus, timeout: float) -> bool:
+        assert not bus._answered
+        return wait(bus, timeout)
+
+    monkeypatch.setattr(SlcanBus, "_ask", ask_and_answer)
+    monkeypatch.setattr(SlcanBus, "_is_readable", wait_without_answer)
+    PythonCanBus(BusSettings("slcan", adapter.path, 1_000_000)).close()
+
+
 def test_line_that_a_killed_host_has_left_half_written_is_ended_first(adapter) -> None:
     line = os.open(adapter.path, os.O_WRONLY | os.O_NOCTTY)
     os.write(line, b"T0506161680000")

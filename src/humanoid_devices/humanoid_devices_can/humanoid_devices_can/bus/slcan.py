@@ -10,7 +10,7 @@ import math
 import os
 import select
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from can import BusState, Message
@@ -89,7 +89,10 @@ class SlcanBus(slcanBus):  # type: ignore[misc]
         deadline = LINUX.clock() + SETTLE
         self._ask()
         while not self._answered and (left := deadline - LINUX.clock()) > 0.0:
-            self._read(left)
+            if not self._lines:
+                self._await(lambda: self._answered or self._lines, left)
+            if self._lines:
+                self._read(0.0)
         self.refused = self._refused_before = 0
 
     def send(self, msg: Any, timeout: float | None = None) -> None:
@@ -179,10 +182,14 @@ class SlcanBus(slcanBus):  # type: ignore[misc]
         """Read until there is a line, or `timeout` [s] has passed. Raises CanOperationError."""
         if self._lines or (self._fill() and self._lines):
             return
+        self._await(lambda: self._lines, timeout)
+
+    def _await(self, there: Callable[[], object], timeout: float) -> None:
+        """Read until it is `there`, or `timeout` [s] has passed. Raises CanOperationError."""
         deadline, empty = LINUX.clock() + timeout, 0
         while self._is_readable(max(deadline - LINUX.clock(), 0.0)):
             filled = self._fill()
-            if self._lines:
+            if there():
                 return
             if filled is None:
                 if LINUX.clock() >= deadline:
