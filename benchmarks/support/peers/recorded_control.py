@@ -12,6 +12,7 @@ from pathlib import Path
 from rclpy.clock import Clock, ClockType
 
 from benchmarks.support.peers.recording import Recording
+from humanoid_control_common.machine.start_permission import StartPermission
 from humanoid_controller_manager.ros.node import ControllerManagerNode
 from humanoid_controller_manager.ros.process.companion import Companion
 from humanoid_controller_manager.ros.process.control_process import run
@@ -45,7 +46,9 @@ def main() -> int:
         recorders.append(Recorder(manager, ros, shut_down))
         return recorders[0]
 
-    code = run([ModeManagerNode, make], [sys.argv[0], *sys.argv[3:]], end_on_signals())
+    code = run(
+        [ModeManagerNode, make], [sys.argv[0], *sys.argv[3:]], end_on_signals(), StartPermission()
+    )
     if code == 0:
         recorders[0].recording.save(Path(sys.argv[1]))
     return code

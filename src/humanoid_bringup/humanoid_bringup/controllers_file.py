@@ -12,7 +12,7 @@ from humanoid_control_common.configuration.parameter_files import (
 )
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.robot.robot_namespace import ROOT, absolute
-from humanoid_devices_erob.impedance.wiring import NODE as IMPEDANCE_MANAGER
+from humanoid_devices_erob.impedance.names import NODE as IMPEDANCE_MANAGER
 
 _MANAGER: Final = "controller_manager"
 # Nodes that a bring-up may have, beside its controllers.

@@ -52,11 +52,16 @@ def command_line(process: Process) -> list[str]:
     return [program, *(process.arguments or words)]
 
 
+def parameters_file(folder: Path, node: str) -> Path:
+    """Return the path at which `write_parameters` writes."""
+    return folder / f"{node}.yaml"
+
+
 def write_parameters(
     folder: Path, node: str, parameters: Mapping[str, Any], namespace: str = ROOT
 ) -> Path:
     """Write a ROS parameters file for `node`; launch would give inline values to every node."""
-    path = folder / f"{node}.yaml"
+    path = parameters_file(folder, node)
     name = absolute(namespace, node) if namespace else node
     content = {name: {"ros__parameters": dict(parameters)}}
     path.write_text(yaml.dump(content, Dumper=_Dumper, sort_keys=False), encoding="utf-8")

@@ -10,6 +10,7 @@ import yaml
 
 from humanoid_bringup import joint_stream, virtual_robot
 from humanoid_bringup.calibration.robot import read_robot
+from humanoid_bringup.control_process import configured_control, has_erobs
 from humanoid_bringup.controllers_file import node_section, unused_sections
 from humanoid_bringup.executables import write_parameters
 from humanoid_bringup.options import ALL, Backend, Options, Process
@@ -26,12 +27,8 @@ from humanoid_control_common.description.mesh_files import Meshes, check_meshes
 from humanoid_control_common.description.mujoco_input import mujoco_input
 from humanoid_control_common.robot.calibration import is_placeholder
 from humanoid_control_common.rules.modes import Mode
-from humanoid_devices_erob.impedance.wiring import (
-    NODE,
-    STATE_TOPIC,
-    manager_parameters,
-    mode_gains,
-)
+from humanoid_devices_erob.impedance.names import NODE
+from humanoid_devices_erob.impedance.wiring import manager_parameters, mode_gains
 from humanoid_motion.collision.semantic_description import (
     parse_disabled_pairs,
     refuse_unknown_links,
@@ -104,7 +101,7 @@ def _stack(options: Options, folder: Path, backend: Backend) -> tuple[list[Proce
     if options.backend is Backend.REAL:
         read_robot(urdf)  # the whole calibration file: a component uses its own joints only
     program = options.robot.impedance_manager
-    if program is not None and _has_erobs(options) and not options.calibrate:
+    if program is not None and has_erobs(options) and not options.calibrate:
         own = manager_parameters(urdf, update_rate, node_section(document, NODE, space))
         files = (controllers, write_parameters(folder, NODE, own, space))
         # Without the manager the robot goes to DAMPING, and its control process must continue. The
@@ -121,7 +118,7 @@ def _stack(options: Options, folder: Path, backend: Backend) -> tuple[list[Proce
         "backend": backend.value,
         "initial_controller": INITIAL_CONTROLLERS[options.initial_mode],
     }
-    processes.append(_control(options, folder, controllers, own))
+    processes.append(configured_control(options, folder, own))
     if options.enable_gamepad:
         processes.append(_gamepad(options, folder))
     if options.joint_stream:
@@ -160,10 +157,6 @@ def _notes_on_buses(options: Options) -> list[str]:
     return texts
 
 
-def _has_erobs(options: Options) -> bool:
-    return options.backend is Backend.REAL and options.has(options.robot.ring)
-
-
 def _srdf(file: Path | None, urdf: str) -> str:
     """Return the text of an SRDF, if any.
 
@@ -175,23 +168,6 @@ def _srdf(file: Path | None, urdf: str) -> str:
     links = [link.get("name", "") for link in ElementTree.fromstring(urdf).findall("link")]
     refuse_unknown_links(parse_disabled_pairs(text, str(file)), links, str(file))
     return text
-
-
-def _control(options: Options, folder: Path, controllers: Path, own: Mapping[str, Any]) -> Process:
-    """Return the control process; `own` are parameters of the node `controller_manager`."""
-    files = [controllers]
-    modes: dict[str, Any] = {"impedance_manager": STATE_TOPIC} if _has_erobs(options) else {}
-    if options.enable_gamepad:
-        modes["gamepad"] = True
-    if options.heartbeats:
-        modes["heartbeats"] = dict(options.heartbeats)
-    if modes:
-        files.append(write_parameters(folder, "mode_manager", modes, options.namespace))
-    files.append(write_parameters(folder, "controller_manager", own, options.namespace))
-    name = "control" if options.enable_mode_manager else "control_without_mode_manager"
-    return Process(
-        "control", "humanoid_controllers", name, tuple(files), namespace=options.namespace
-    )
 
 
 def _mode_gains(

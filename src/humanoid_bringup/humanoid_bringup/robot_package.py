@@ -8,7 +8,6 @@ from typing import Final, Literal
 from ament_index_python.resources import get_resource, get_resources
 from pydantic import Field
 
-from humanoid_bringup.custom_description import expand_custom, find_description
 from humanoid_control_common.configuration.config import StrictModel, read_yaml, validate
 from humanoid_control_common.description.mesh_references import with_absolute_meshes
 from humanoid_control_common.errors import ConfigError
@@ -107,6 +106,8 @@ class RobotPackage:
         """
         own = robot_description.expand(self.xacro_file, arguments)
         if self.custom_description is not None:
+            from humanoid_bringup.custom_description import expand_custom
+
             return expand_custom(self.custom_description, arguments, own)
         return with_absolute_meshes(own, self.xacro_file)
 
@@ -132,6 +133,11 @@ def find_robot(name: str = DEFAULT, description: str = "") -> RobotPackage:
     share = robot_description.share_folder(package)
     content = validate(_Content, read_yaml(share / "config/robot.yaml"))
     own = robot_description.share_folder(content.description.package)
+    custom = None
+    if description:
+        from humanoid_bringup.custom_description import find_description
+
+        custom = find_description(description)
     srdf = None if description else content.description.srdf
     return RobotPackage(
         name=name,
@@ -139,7 +145,7 @@ def find_robot(name: str = DEFAULT, description: str = "") -> RobotPackage:
         package=package,
         xacro_file=own / content.description.xacro,
         srdf_file=None if srdf is None else own / srdf,
-        custom_description=find_description(description) if description else None,
+        custom_description=custom,
         rviz_file=robot_description.share_folder(_SHARED) / "rviz/robot.rviz",
         controllers_file=share / content.controllers,
         drive_files=None if content.drives is None else _files(content.drives, share),

@@ -11,6 +11,7 @@ import pytest
 import yaml
 from ament_index_python.packages import get_package_share_directory
 
+from humanoid_bringup.early_processes import early_processes
 from humanoid_bringup.options import Backend, Options, Process
 from humanoid_bringup.plan import notes, plan
 from humanoid_control_common.errors import ConfigError
@@ -214,6 +215,28 @@ def test_the_others_wait_for_the_virtual_robot(tmp_path: Path) -> None:
     first, *others = plan(Options(backend=Backend.TWIN), tmp_path)
     assert first.ready
     assert not any(process.ready for process in others)
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        {"backend": Backend.TWIN},
+        {"backend": Backend.TWIN, "backends": "can", "calibrate": True, "namespace": "/left"},
+        {"backend": Backend.REAL, "heartbeats": {"desk": 0.5}},
+        {"backend": Backend.MOCK, "enable_mode_manager": False},
+        {"backend": Backend.MUJOCO, "enable_gamepad": True},
+    ],
+    ids=lambda chosen: "-".join([chosen["backend"].value, *list(chosen)[1:]]),
+)
+def test_processes_that_load_early_are_those_of_the_plan(
+    chosen: dict[str, Any], tmp_path: Path
+) -> None:
+    options = Options(**chosen)
+    early = early_processes(options, tmp_path)
+    assert not list(tmp_path.iterdir()), "nothing is written before the configuration is checked"
+    planned = plan(options, tmp_path)
+    assert [process.label for process in early] == ["control"]
+    assert [process for process in early if process not in planned] == []
 
 
 def test_the_interface_of_the_ring_can_be_chosen(tmp_path: Path) -> None:

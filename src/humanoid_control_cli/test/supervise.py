@@ -4,6 +4,7 @@ import json
 import os
 import sys
 
+from humanoid_bringup.supervision.early_start import EarlyStart
 from humanoid_bringup.supervision.output import Output, supports_colour
 from humanoid_bringup.supervision.processes import Command, OrphanReaper
 from humanoid_bringup.supervision.supervisor import OWN_LABEL, Patience, Supervisor
@@ -30,7 +31,10 @@ def main() -> int:
         colour = supports_colour(sys.stdout)
         output = Output(sys.stdout.fileno(), OWN_LABEL, labels, colour=colour)
         patience = Patience(*asked.get("patience", [5.0, 3.0]))
-        return Supervisor(output, signals, reaper, patience).run(commands, os.environ)
+        first = [command for command in commands if command.label in asked.get("early", [])]
+        with EarlyStart(first, reaper, os.environ) as early:
+            supervisor = Supervisor(output, signals, reaper, patience, early)
+            return supervisor.run(commands, os.environ)
 
 
 if __name__ == "__main__":

@@ -60,6 +60,24 @@ import subprocess, sys
 subprocess.Popen([sys.executable, "-c", "import signal\\nwhile True: signal.pause()"])
 print("ready")
 """
+# Loads, then waits for its turn; as in the control process, signals set a flag.
+EARLY = """
+import pathlib, signal, sys
+for number in (signal.SIGINT, signal.SIGTERM):
+    signal.signal(number, lambda *_: None)
+from humanoid_control_common.machine.start_permission import StartPermission, Step
+permission = StartPermission()
+pathlib.Path(sys.argv[1]).touch()
+for step in Step:
+    print(step.name, permission.wait_for(step))
+"""
+# Says when the file is there.
+FIRST = """
+import pathlib, sys, time
+while not pathlib.Path(sys.argv[1]).exists():
+    time.sleep(0.01)
+print("all are loaded")
+"""
 STUBBORN_PARENT = LEAVES_CHILD + STUBBORN
 
 
@@ -247,6 +265,49 @@ def test_the_others_wait_until_a_process_is_ready(supervise, tmp_path: Path) -> 
     assert run.finish() == 0
     ready = run.lines.index("first  | first: ready")
     assert any("second ended" in line for line in run.lines[ready:])
+
+
+def test_program_loads_before_its_turn_and_begins_in_it(supervise, tmp_path: Path) -> None:
+    loaded = str(tmp_path / "loaded")
+    run = supervise(
+        {"first": [*python(FIRST + POLITE), loaded], "early": [*python(EARLY), loaded]},
+        ready={"first": "all are loaded"},
+        early=["early"],
+    )
+    assert run.finish() == 0
+    told = ("first | all", "early | ")
+    assert [line for line in run.lines if line.startswith(told)] == [
+        "first | all are loaded",
+        "early | CONFIGURE True",
+        "early | START True",
+    ]
+
+
+@pytest.fixture
+def waiting(supervise, tmp_path: Path) -> Run:
+    """A program that has loaded and waits; its turn never comes."""
+    loaded = str(tmp_path / "loaded")
+    run = supervise(
+        {"first": [*python(FIRST + POLITE), loaded], "early": [*python(EARLY), loaded]},
+        ready={"first": "never"},
+        early=["early"],
+        guard_patience=1000.0,
+    )
+    run.wait_for("first | ready")
+    return run
+
+
+def test_program_whose_turn_has_not_come_ends_in_order(waiting: Run) -> None:
+    waiting.send(SIGINT)
+    assert waiting.finish() == 0
+    assert "early | START False" in waiting.lines
+    assert not waiting.descendants()
+
+
+def test_program_that_waits_for_its_turn_does_not_survive_a_kill(waiting: Run) -> None:
+    waiting.send(SIGKILL)
+    waiting.finish()
+    waiting.wait_until_alone()
 
 
 def test_a_process_that_ends_before_it_is_ready_lets_nothing_else_start(

@@ -76,6 +76,7 @@ def test_a_malformed_file_starts_nothing(hc, tmp_path: Path) -> None:
     assert up.finish() == 1
     assert up.text.startswith(f"hc: {bad}:3: ")
     assert "bringing up" not in up.text
+    assert not up.descendants()
     assert not left_in(tmp_path)
 
 

@@ -5,27 +5,28 @@ Modules are imported late, so that Ctrl-C ends the process in order from the sta
 
 import sys
 
+from humanoid_control_common.machine.start_permission import StartPermission
 from humanoid_controller_manager.ros.process.stop_signals import end_on_signals, ignore_stop_signals
 
 
 def main() -> int:
     """Entry point of the executable `control`."""
-    end = end_on_signals()
+    end, permission = end_on_signals(), StartPermission()
     from humanoid_controller_manager.ros.process.control_process import run
     from humanoid_controllers.mode_manager.mode_manager_node import ModeManagerNode
 
     try:
-        return run([ModeManagerNode], sys.argv, end)
+        return run([ModeManagerNode], sys.argv, end, permission)
     finally:
         ignore_stop_signals()
 
 
 def main_without_mode_manager() -> int:
     """Entry point of `control_without_mode_manager`: for test benches and other mode managers."""
-    end = end_on_signals()
+    end, permission = end_on_signals(), StartPermission()
     from humanoid_controller_manager.ros.process.control_process import run
 
     try:
-        return run([], sys.argv, end)
+        return run([], sys.argv, end, permission)
     finally:
         ignore_stop_signals()

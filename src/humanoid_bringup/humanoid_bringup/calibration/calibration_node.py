@@ -19,9 +19,9 @@ from humanoid_control_common.machine.linux import LINUX
 from humanoid_control_common.machine.machine import Machine
 from humanoid_controller_manager.ros.topics.qos_profiles import LATCHED
 from humanoid_devices_erob.impedance.batch_services import PATIENCE, BatchServices
+from humanoid_devices_erob.impedance.names import NODE, STATE_TOPIC
 from humanoid_devices_erob.impedance.statements import StatementFilter
 from humanoid_devices_erob.impedance.values import Batch, Reply
-from humanoid_devices_erob.impedance.wiring import NODE, STATE_TOPIC
 from humanoid_devices_erob.operation.joint_states_gate import JointStatesGate
 
 STEP_PERIOD: Final = 0.05  # [s] between two checks of due actions, if no message causes one

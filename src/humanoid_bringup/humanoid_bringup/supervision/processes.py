@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -115,11 +115,17 @@ class Child:
     Starts with SIGINT ignored: it has no effect before the program installs its handler, and
     no half-imported Python program answers it with a traceback.
 
+    It inherits the descriptors `inherited`, beside its standard streams.
+
     Raises OSError or subprocess.SubprocessError if it can't be started.
     """
 
     def __init__(
-        self, command: Command, reaper: OrphanReaper, environment: Mapping[str, str]
+        self,
+        command: Command,
+        reaper: OrphanReaper,
+        environment: Mapping[str, str],
+        inherited: Sequence[int] = (),
     ) -> None:
         self.command = command
         self.ready = not command.ready
@@ -131,6 +137,7 @@ class Child:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             env=environment,
+            pass_fds=inherited,
             start_new_session=True,
             # Safe, as this process has one thread. The death signal, too, is that of this thread.
             preexec_fn=partial(  # noqa: PLW1509

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
+from humanoid_bringup.supervision.early_start import EarlyStart
 from humanoid_bringup.supervision.output import Output
 from humanoid_bringup.supervision.processes import Child, Command, OrphanReaper, describe, exit_code
 from humanoid_bringup.supervision.terminal_signals import StopSignals
@@ -100,6 +101,8 @@ class Supervisor:
     They are stopped, those that outlive others last, when a required one ends, when a signal has
     come, and when the output has no reader any more. One thread, which waits in
     `poll` only.
+
+    `early`: those of its processes that were started before their turn.
     """
 
     def __init__(
@@ -108,11 +111,13 @@ class Supervisor:
         signals: StopSignals,
         reaper: OrphanReaper,
         patience: Patience | None = None,
+        early: EarlyStart | None = None,
     ) -> None:
         self._output = output
         self._signals = signals
         self._reaper = reaper
         self._patience = patience or Patience()
+        self._early = early or EarlyStart((), reaper, {})
         self._children: list[Child] = []
         self._stopping: StopSequence | None = None
         self._signals_seen = 0
@@ -126,6 +131,7 @@ class Supervisor:
         """
         waiting = deque(commands)
         self._react()
+        self._early.configured()
         self._start_some(waiting, environment)
         while any(child.running for child in self._children):
             self._wait()
@@ -139,7 +145,8 @@ class Supervisor:
         while waiting and not self._stopping and all(child.ready for child in self._children):
             command = waiting.popleft()
             try:
-                self._children.append(Child(command, self._reaper, environment))
+                child = self._early.take(command)
+                self._children.append(child or Child(command, self._reaper, environment))
             except (OSError, subprocess.SubprocessError) as error:
                 self._exit_code = 1
                 self._stop(f"{command.label} cannot be started: {error}")
@@ -187,6 +194,7 @@ class Supervisor:
     def _stop(self, reason: str) -> None:
         self._output.say(reason)
         if not self._stopping:
+            self._children += self._early.dismiss()
             children = list(reversed(self._children))
             self._stopping = StopSequence(children, self._patience, self._output.say)
 

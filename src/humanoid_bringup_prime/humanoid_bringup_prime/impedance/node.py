@@ -27,9 +27,9 @@ from humanoid_controller_manager.ros.process.ros_session import (
 )
 from humanoid_devices_erob.impedance.batch_services import PATIENCE, BatchServices
 from humanoid_devices_erob.impedance.drives import Drives, ImpedanceParameters, mode_table
+from humanoid_devices_erob.impedance.names import NODE
 from humanoid_devices_erob.impedance.statements import StatementFilter
 from humanoid_devices_erob.impedance.values import Batch, Reply, Summary
-from humanoid_devices_erob.impedance.wiring import NODE
 from humanoid_devices_erob.operation.joint_states_gate import JointStatesGate
 
 STATE_PERIOD: Final = 0.1  # [s] between two states; each change is published, too

@@ -4,10 +4,10 @@ import os
 import sys
 from collections.abc import Sequence
 
+from humanoid_bringup.early_processes import early_processes
 from humanoid_bringup.executables import command_line
 from humanoid_bringup.options import BACKGROUND, Options, Process
-from humanoid_bringup.plan import notes, plan
-from humanoid_bringup.preflight.ready import require_machine
+from humanoid_bringup.supervision.early_start import EarlyStart
 from humanoid_bringup.supervision.output import Output, supports_colour
 from humanoid_bringup.supervision.processes import Command, OrphanReaper
 from humanoid_bringup.supervision.supervisor import OWN_LABEL, Supervisor
@@ -19,36 +19,48 @@ from humanoid_controller_manager.ros.process.domain_lock import take_domain_lock
 def bring_up(options: Options) -> int:
     """Run the robot until it is stopped or a process ends. Returns the exit code.
 
-    Raises ConfigError, before anything is started, for whatever is wrong.
+    Raises ConfigError for whatever is wrong. No program has read or done anything then: some are
+    loaded already, and end.
     """
     where = robot_in_words()
     with StopSignals() as signals, OrphanReaper() as reaper:
         # Refused here: otherwise "ready" could report the robot of another bring-up.
         take_domain_lock(namespace=options.namespace).close()
-        commands = [*map(_command, plan(options, reaper.folder)), _ready(options)]
-        warnings = require_machine(options)
-        banner = f"bringing up {options.robot.title} ({options.backend.value}) on {where}"
-        texts = [banner, *notes(options), *warnings]
-        return supervise(commands, texts, signals, reaper)
+        first = list(map(_command, early_processes(options, reaper.folder)))
+        with EarlyStart(first, reaper, _environment()) as early:
+            # While these programs load.
+            from humanoid_bringup.plan import notes, plan
+            from humanoid_bringup.preflight.ready import require_machine
+
+            commands = [*map(_command, plan(options, reaper.folder)), _ready(options)]
+            warnings = require_machine(options)
+            banner = f"bringing up {options.robot.title} ({options.backend.value}) on {where}"
+            texts = [banner, *notes(options), *warnings]
+            return supervise(commands, texts, signals, reaper, early)
 
 
 def supervise(
-    commands: Sequence[Command], lines: Sequence[str], signals: StopSignals, reaper: OrphanReaper
+    commands: Sequence[Command],
+    lines: Sequence[str],
+    signals: StopSignals,
+    reaper: OrphanReaper,
+    early: EarlyStart | None = None,
 ) -> int:
     """Print `lines` and run the commands until all have ended. Returns the exit code."""
     labels = [command.label for command in commands]
     output = Output(sys.stdout.fileno(), OWN_LABEL, labels, colour=supports_colour(sys.stdout))
     for line in lines:
         output.say(line)
-    return Supervisor(output, signals, reaper).run(commands, _environment())
+    return Supervisor(output, signals, reaper, early=early).run(commands, _environment())
 
 
 def _ready(options: Options) -> Command:
     """Return the process that reports when the robot is up, and the next command."""
     next_command = ["hc calibrate"] if options.calibrate else []
     title = options.robot.title
-    words = (sys.executable, "-m", "humanoid_control_cli.up.wait_until_up", title, *next_command)
-    return Command("ready", words, required=False)
+    program = (sys.executable, "-m", "humanoid_control_cli.up.wait_until_up")
+    # In the background: the robot is up sooner.
+    return Command("ready", (*BACKGROUND, *program, title, *next_command), required=False)
 
 
 def _command(process: Process) -> Command:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+from contextlib import nullcontext
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from humanoid_control_common.errors import ControllerError, HardwareError
+from humanoid_control_common.machine.start_permission import VARIABLE, StartPermission
 from humanoid_controller_manager.hardware.hardware_group import NotDeactivatedError
 from humanoid_controller_manager.ros.process import control_process
 from humanoid_controller_manager.ros.process.ros_session import RosSession
@@ -84,11 +87,39 @@ def test_start_that_fails_half_way_also_shows_its_notes(
         raise error
 
     monkeypatch.setattr(control_process, "parameter_files", files)
-    assert control_process.run([], [], EndRequests()) == 1
+    assert control_process.run([], [], EndRequests(), StartPermission()) == 1
     assert capsys.readouterr().err.splitlines() == [
         "Side: no answer",
         "joints may still be powered: CAN: stuck on",
     ]
+
+
+def test_without_permission_nothing_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    def read(_: object) -> None:
+        pytest.fail("it reads its configuration")
+
+    monkeypatch.setattr(control_process, "parameter_files", read)
+    assert control_process.run([], [], EndRequests(), refused(monkeypatch)) == 0
+
+
+def test_without_permission_no_hardware_is_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    def start(*_: object) -> None:
+        pytest.fail("it starts the hardware")
+
+    monkeypatch.setattr(control_process, "ControllerManagerNode", lambda *_: None)
+    monkeypatch.setattr(control_process, "ros_session", lambda _: nullcontext())
+    monkeypatch.setattr(control_process, "take_domain_lock", lambda **_: nullcontext())
+    monkeypatch.setattr(control_process, "_spin", start)
+    assert control_process.run([], [], EndRequests(), refused(monkeypatch, b"c")) == 0
+
+
+def refused(monkeypatch: pytest.MonkeyPatch, before: bytes = b"") -> StartPermission:
+    """The permission of a parent that has ended after some steps."""
+    reader, writer = os.pipe()
+    os.write(writer, before)
+    os.close(writer)
+    monkeypatch.setenv(VARIABLE, str(reader))
+    return StartPermission()
 
 
 class QuietSession(RosSession):

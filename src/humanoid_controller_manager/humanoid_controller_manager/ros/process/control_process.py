@@ -5,6 +5,7 @@ from functools import partial
 
 from humanoid_control_common.configuration.config import Document
 from humanoid_control_common.configuration.parameter_files import parameter_files
+from humanoid_control_common.machine.start_permission import StartPermission, Step
 from humanoid_control_common.middleware.executor_wakeup import kept_awake
 from humanoid_control_common.robot.robot_namespace import namespace_of
 from humanoid_control_common.tick_records.record_file import RecordStore
@@ -35,22 +36,35 @@ MakeCompanion = Callable[[ControllerManagerNode, RosSession, Callable[[], None]]
 
 
 def run(
-    make_companions: Sequence[MakeCompanion], arguments: Sequence[str], end: EndRequests
+    make_companions: Sequence[MakeCompanion],
+    arguments: Sequence[str],
+    end: EndRequests,
+    permission: StartPermission,
 ) -> int:
     """Run the control process until its `end` is requested; return the exit code.
+
+    Without `permission` for a step it ends before the step.
 
     Wrong configuration, and hardware that cannot be activated, write a sentence to stderr and
     return 1. The process always ends in the order loop, hardware, nodes.
     """
-    return exit_code(partial(_run, make_companions, arguments, end))
+    return exit_code(partial(_run, make_companions, arguments, end, permission))
 
 
 def _run(
-    make_companions: Sequence[MakeCompanion], arguments: Sequence[str], end: EndRequests
+    make_companions: Sequence[MakeCompanion],
+    arguments: Sequence[str],
+    end: EndRequests,
+    permission: StartPermission,
 ) -> int:
+    if not permission.wait_for(Step.CONFIGURE):
+        return 0
     files = parameter_files(arguments)
     with take_domain_lock(namespace=namespace_of(arguments)), ros_session(arguments) as ros:
-        return run_in(ros, make_companions, files, end)
+        manager = ControllerManagerNode(files, ros)
+        if not permission.wait_for(Step.START):
+            return 0
+        return _spin(manager, ros, make_companions, end)
 
 
 def run_in(
@@ -63,8 +77,6 @@ def run_in(
 ) -> int:
     """Run the control process in a session that exists. See `run`, and ControllerManagerNode."""
     manager = ControllerManagerNode(files, ros, make_component, records)
-    if end.in_order or end.at_once:
-        return 0  # no joint has torque yet
     return _spin(manager, ros, make_companions, end)
 
 
@@ -74,6 +86,8 @@ def _spin(
     make_companions: Sequence[MakeCompanion],
     end: EndRequests,
 ) -> int:
+    if end.in_order or end.at_once:
+        return 0  # no joint has torque yet
     logger = manager.node.get_logger()
     ros.forward_logging(manager.node)
     companions = [make(manager, ros, end.end_at_once) for make in make_companions]

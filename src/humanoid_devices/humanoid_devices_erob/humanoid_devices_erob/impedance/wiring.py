@@ -7,8 +7,6 @@ from humanoid_control_common.errors import ConfigError
 from humanoid_controller_manager.hardware.urdf import parse_robot_description
 from humanoid_devices_erob.impedance.drives import Drives, ImpedanceParameters, mode_table
 
-NODE: Final = "erob_impedance_manager"
-STATE_TOPIC: Final = f"{NODE}/state"
 PLUGIN: Final = "ethercat_driver/EthercatDriver"
 
 
