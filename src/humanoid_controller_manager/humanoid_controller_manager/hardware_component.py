@@ -1,6 +1,6 @@
 """The contract between the control loop and hardware components: `HardwareComponent`.
 
-    on_configure -> on_activate -> [ read; …; write ]* -> on_deactivate
+    on_configure -> begin_activation -> on_activate -> [ read; …; write ]* -> on_deactivate
 
 A component handles only its own joints, in the order of its <ros2_control> block, in the joint
 frame. The loop calls `read` and `write` in every tick: they must not block, log or allocate much.
@@ -98,6 +98,13 @@ class HardwareComponent(ABC):
     @abstractmethod
     def safety(self) -> SafetyReport:
         """Return the present report; the same object as long as nothing changes."""
+
+    def begin_activation(self) -> None:
+        """Begin what `on_activate` needs and what takes long, without any torque. Must not wait.
+
+        Called for every component before the first `on_activate`; `on_deactivate` follows also if
+        there is no `on_activate`, because another component failed. Raises HardwareError.
+        """
 
     # Gains that are set per mode and must be confirmed: override all three or none.
 

@@ -152,21 +152,22 @@ class HardwareGroup:
     def activate(self, state: JointState) -> None:
         """Activate every component and fill `state`; on an error deactivate all.
 
-        The owner of the idle time is last: its bus must not wait for a slow component.
+        Long activations begin together. The owner of the idle time is last: its bus must not wait.
 
         Raises HardwareError naming the component, or the joints that have no measured position.
         """
-        active: list[Member] = []
+        order, tried = self._activation_order(), 0
         try:
-            for member in self._activation_order():
-                active.append(member)
+            for member in self._with("begin_activation"):
+                member.begin_activation()
+            for tried, member in enumerate(order, start=1):  # noqa: B007 - for the error
                 member.activate()
                 state.array[:, member.rows] = member.state.array
-            unknown = np.asarray(~np.isfinite(state.array).all(axis=0))
-            if unknown.any():
+            if (unknown := ~np.isfinite(state.array.sum(axis=0))).any():
                 raise HardwareError(f"no measured state of {self.joints.named(unknown)}")
         except HardwareError as error:
-            for failure in _deactivate(active):
+            begun = [m for m in order[tried:] if "begin_activation" in m.duties]
+            for failure in _deactivate([*order[:tried], *begun]):
                 error.add_note(f"joints may still be powered: {failure}")
             raise
         self.reports = tuple(member.report for member in self.members)
@@ -175,8 +176,7 @@ class HardwareGroup:
         """Deactivate every component, trying all. Raises ExceptionGroup of their errors."""
         for member in self.members:
             member.guarded("loop_ended")
-        failures = _deactivate(self._activation_order())
-        if failures:
+        if failures := _deactivate(self._activation_order()):
             raise ExceptionGroup("joints may still be powered", failures)
 
     def read(self, state: JointState, now: float, period: float) -> None:

@@ -152,6 +152,13 @@ class Member:
         except COMPONENT_ERRORS as error:
             raise ConfigError(f"{block_named(self.info)}: capabilities: {error}") from error
 
+    def begin_activation(self) -> None:
+        """Begin the activation. Raises HardwareError naming the component."""
+        try:
+            self.component.begin_activation()
+        except COMPONENT_ERRORS as error:
+            raise HardwareError(f"{self.info.name}: {error}") from error
+
     def activate(self) -> None:
         """Activate the component and take its first report. Raises HardwareError naming it."""
         try:

@@ -272,6 +272,51 @@ def test_activation_is_whole_or_not_at_all(rig: Any, scripted_hardware: Any) -> 
     assert "on_deactivate" not in third.calls
 
 
+@pytest.fixture
+def beginning(scripted_hardware: Any) -> Any:
+    """A component with something to begin before the first activation."""
+
+    class Beginning(scripted_hardware):  # type: ignore[misc]
+        def begin_activation(self) -> None:
+            self._called("begin_activation")
+
+    return Beginning()
+
+
+def test_a_component_that_has_begun_is_left_without_torque_if_another_one_fails(
+    rig: Any, scripted_hardware: Any, beginning: Any
+) -> None:
+    first = scripted_hardware()
+    robot = rig({"first": (first, ("a",)), "second": (beginning, ("b",))})
+    first.fail["on_activate"] = HardwareError("no answer")
+    with pytest.raises(HardwareError, match="no answer"):
+        robot.start()
+    assert first.calls[-1] == "on_deactivate"
+    assert beginning.calls[-2:] == ["begin_activation", "on_deactivate"]
+
+
+def test_a_beginning_that_fails_names_the_component_and_activates_nothing(
+    rig: Any, scripted_hardware: Any, beginning: Any
+) -> None:
+    other = scripted_hardware()
+    robot = rig({"first": (other, ("a",)), "second": (beginning, ("b",))})
+    beginning.fail["begin_activation"] = OSError("no thread left")
+    with pytest.raises(HardwareError, match=r"second.*no thread left"):
+        robot.start()
+    assert beginning.calls[-1] == "on_deactivate"
+    assert "on_activate" not in other.calls
+
+
+def test_a_component_that_cannot_end_what_it_began_is_deactivated_once(
+    rig: Any, beginning: Any
+) -> None:
+    robot = rig({"first": (beginning, ("a",))})
+    beginning.fail["on_activate"] = HardwareError("no answer")
+    with pytest.raises(HardwareError, match="no answer"):
+        robot.start()
+    assert beginning.calls.count("on_deactivate") == 1
+
+
 def test_a_failed_activation_names_the_component_whatever_it_raised(pair: Any) -> None:
     robot, broken, _ = pair
     broken.fail["on_activate"] = OSError("no such device")

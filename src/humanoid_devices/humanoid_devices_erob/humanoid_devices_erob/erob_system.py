@@ -52,8 +52,9 @@ MOST_PATIENCE: Final = 0.008
 class ErobSystem(HardwareComponent):
     """The joints of one <ros2_control> block, each an eRob drive in cyclic synchronous position.
 
-    `on_activate` brings the ring up in a thread that keeps cycling until the loop's first `read`;
-    from then on the loop's thread does all I/O: an exchange in `write`, mail in `idle_until`.
+    A thread brings the ring up and keeps it cycling until the loop's first `read`. Up to PREOP it
+    works while other components are activated. `on_activate` permits the rest. From the first
+    `read` on the loop's thread does all I/O: an exchange in `write`, mail in `idle_until`.
     """
 
     def __init__(
@@ -65,6 +66,7 @@ class ErobSystem(HardwareComponent):
         """`open_master`: returns the closed master whose answers may take so long [s]."""
         self._machine, self._open_master = machine, open_master
         self._bring_up_thread: BringUpThread | None = None
+        self._may_operate: threading.Event | None = None  # of an activation that has begun
         self._ring: Ring | None = None
         self._operation: Operation | None = None
         self._state: JointState | None = None  # filled by the latest `read`
@@ -85,15 +87,24 @@ class ErobSystem(HardwareComponent):
         for interface in ("stiffness", "damping"):
             self._capabilities[COMMAND_INTERFACES.index(interface)] = Capability.PER_MODE
 
+    def begin_activation(self) -> None:
+        """See HardwareComponent: the ring stays in PREOP, where no drive has torque."""
+        stop, self._may_operate = threading.Event(), threading.Event()
+        bring_up = BringUp(self._settings, self._master, self._machine, stop, self._may_operate)
+        self._bring_up_thread = BringUpThread(bring_up.run, stop, self._machine)
+        self._bring_up_thread.begin()
+
     def on_activate(self, state: JointState) -> None:
         """See HardwareComponent: returns with all drives in operation, their targets following.
 
         Raises RingError that says what is wrong; the ring is left in INIT then.
         """
-        stop = threading.Event()
-        bring_up = BringUp(self._settings, self._master, self._machine, stop)
-        self._bring_up_thread = BringUpThread(bring_up.run, stop, self._machine)
-        ring, _ = self._bring_up_thread.start()
+        if self._may_operate is None:
+            self.begin_activation()
+        assert self._bring_up_thread is not None and self._may_operate is not None
+        self._may_operate.set()
+        self._may_operate = None
+        ring, _ = self._bring_up_thread.result()
         self._watch.gates_closed()
         self._gate = JointStatesGate(self._settings.joints, self._settings.period)
         self._ring = ring
@@ -114,7 +125,7 @@ class ErobSystem(HardwareComponent):
 
     def on_deactivate(self) -> None:
         """See HardwareComponent. Raises HardwareError with the drives that may still be armed."""
-        self._operation = self._ring = self._state = None
+        self._operation = self._ring = self._state = self._may_operate = None
         thread, self._bring_up_thread = self._bring_up_thread, None
         ring = None if thread is None else thread.stop()
         if ring is None:

@@ -1,7 +1,8 @@
 """Bring the ring from a closed master to drives in operation, all slaves together.
 
     find, compare -> PREOP: set up by mailbox, watchdogs, map -> exchange at the bring-up rate
-    from here on: clocks converge -> SYNC0 -> SAFEOP -> OP -> modes compared -> operation enabled
+    from here on: clocks converge -> permission awaited -> SYNC0 -> SAFEOP -> OP -> modes compared
+    -> operation enabled
 
 An attempt that fails is repeated from the start. No mail is sent from the activation of SYNC0 until
 OP: it would fault the drives (0xA000).
@@ -10,6 +11,7 @@ OP: it would fault the drives (0xA000).
 import logging
 import threading
 from collections.abc import Sequence
+from math import inf
 from typing import Final
 
 import numpy as np
@@ -56,12 +58,23 @@ _MAIL_MARGIN: Final = 0.00025  # [s] before the next exchange in which no datagr
 
 
 class BringUp:
-    """Brings the ring up. After a failure the slaves are in INIT and the master is closed."""
+    """Brings the ring up. After a failure the slaves are in INIT and the master is closed.
+
+    Args:
+        stop: ends the waits.
+        may_operate: until it is set, the slaves stay in PREOP.
+    """
 
     def __init__(
-        self, settings: Settings, master: EthercatMaster, machine: Machine, stop: threading.Event
+        self,
+        settings: Settings,
+        master: EthercatMaster,
+        machine: Machine,
+        stop: threading.Event,
+        may_operate: threading.Event,
     ) -> None:
         self._settings, self._master, self._machine, self._stop = settings, master, machine, stop
+        self._may_operate = may_operate
         self._joint_at = settings.joint_at
         self._ring: Ring | None = None  # while process data is exchanged
 
@@ -105,6 +118,9 @@ class BringUp:
         cycle = CyclicExchange(ring, period, self._stop)
         self._ring = ring
         self._converge(cycle)
+        permitted = self._may_operate.is_set
+        if not (permitted() or cycle.until(permitted, inf)):
+            raise BringUpError("it was stopped before SAFEOP")
         self._start_sync0(cycle)
         self._change_state(ring, cycle, AlState.SAFEOP)
         self._converge(cycle)

@@ -21,7 +21,7 @@ class BringUpThread:
     """Runs `bring_up`, then its cycle, in a thread of its own.
 
     Args:
-        bring_up: called in the thread; `start` raises what it raises.
+        bring_up: called in the thread; `result` raises what it raises.
         stop: ends the waits of the bring-up, and the cycle.
         machine: runs the thread, with the priority of the loop that takes over.
     """
@@ -39,17 +39,21 @@ class BringUpThread:
         self._begun, self._ended = False, threading.Event()
         self._thread: Thread | None = None
 
-    def start(self) -> tuple[Ring, CyclicExchange]:
-        """Bring the ring up; it cycles from then on. Raises what the bring-up raises."""
+    def begin(self) -> None:
+        """Begin to bring the ring up. Raises RuntimeError if no thread can be started."""
         self._begun = True
         try:
             self._thread = self._machine.start("ethercat", self._run)
         except RuntimeError:
             self._begun = False
             raise
+
+    def result(self) -> tuple[Ring, CyclicExchange]:
+        """Wait until the ring is up; it cycles from then on. Raises what the bring-up raises."""
         self._machine.wait(self._settled)
         if self._failure is not None:
-            self._thread.join()
+            if self._thread is not None:
+                self._thread.join()
             raise self._failure
         if self._result is None:
             raise HardwareError("the bring-up of the ring ended without a result")
@@ -58,7 +62,7 @@ class BringUpThread:
     def stop(self, limit: float = STOP_LIMIT) -> Ring | None:
         """End the thread, within `limit` [s], and return the ring if it is up.
 
-        From here on the caller does the I/O. Also ends a bring-up whose `start` was interrupted.
+        From here on the caller does the I/O. Also ends a bring-up that was interrupted.
         Raises HardwareError if the thread does not end: it still owns the ring.
         """
         self._stop.set()

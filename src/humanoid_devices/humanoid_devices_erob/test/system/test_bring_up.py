@@ -13,7 +13,7 @@ from humanoid_devices_erob.errors import BringUpError, IdentityError
 from humanoid_devices_erob.mailbox.sdo import SdoBatch, SdoObject, SdoStatus
 from humanoid_devices_erob.master.ring import Ring
 
-PREOP, SAFEOP, OP = 2, 4, 8
+INIT, PREOP, SAFEOP, OP = 1, 2, 4, 8
 HEALTHY = 5687
 
 
@@ -40,6 +40,26 @@ def test_slaves_change_their_states_together(make_bench) -> None:
         times = [time for time, _, _, detail in changes if detail["state"] == state]
         assert len(times) == 10
         assert max(times) - min(times) < 0.005
+
+
+def test_ring_stays_in_preop_while_other_components_are_activated(make_bench) -> None:
+    bench = make_bench(3)
+    bench.system.begin_activation()
+    long_after = threading.Event()
+    bench.time.on_frame = lambda _: long_after.set() if bench.time.clock() > 10.0 else None
+    bench.time.wait(long_after)
+    assert [drive["al_state"] for drive in bench.control.drives()] == [PREOP] * 3
+
+
+def test_ring_is_left_in_init_if_another_component_cannot_be_activated(make_wire_bench) -> None:
+    bench = make_wire_bench(2)
+    bench.system.begin_activation()
+    while [drive["al_state"] for drive in bench.control.drives()] != [PREOP] * 2:
+        pass
+    bench.system.on_deactivate()
+    assert [drive["al_state"] for drive in bench.control.drives()] == [INIT] * 2
+    bench.activate()
+    assert [drive["al_state"] for drive in bench.control.drives()] == [OP] * 2
 
 
 def test_no_mail_from_the_start_of_sync0_until_op(make_bench) -> None:

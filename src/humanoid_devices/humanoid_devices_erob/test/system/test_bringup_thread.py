@@ -38,8 +38,9 @@ def started(bring_up: Hanging) -> tuple[BringUpThread, threading.Thread]:
     thread = BringUpThread(bring_up.run, threading.Event(), LINUX)
 
     def start() -> None:
+        thread.begin()
         with pytest.raises(HardwareError, match="released"):
-            thread.start()
+            thread.result()
 
     waiting = threading.Thread(target=start, daemon=True)
     waiting.start()
@@ -55,7 +56,7 @@ def test_a_bring_up_that_hangs_is_waited_for_no_longer_than_the_limit(hanging: H
 
 
 class Interrupted(LinuxMachine):
-    """Ctrl-C comes while `bring_up` has begun and `start` has not returned."""
+    """Ctrl-C comes while `bring_up` has begun and `begin` has not returned."""
 
     def __init__(self, bring_up: Hanging) -> None:
         self._bring_up = bring_up
@@ -71,7 +72,7 @@ def test_a_bring_up_is_waited_for_if_an_interrupt_comes_as_its_thread_starts(
 ) -> None:
     thread = BringUpThread(hanging.run, threading.Event(), Interrupted(hanging))
     with pytest.raises(KeyboardInterrupt):
-        thread.start()
+        thread.begin()
     with pytest.raises(HardwareError, match=r"not ended within 0.01 s"):
         thread.stop(limit=0.01)
 
@@ -86,7 +87,7 @@ class Threadless(LinuxMachine):
 def test_without_a_thread_nothing_is_waited_for(hanging: Hanging) -> None:
     thread = BringUpThread(hanging.run, threading.Event(), Threadless())
     with pytest.raises(RuntimeError):
-        thread.start()
+        thread.begin()
     assert thread.stop(limit=0.01) is None
 
 
