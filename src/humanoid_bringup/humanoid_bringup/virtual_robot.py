@@ -34,9 +34,10 @@ def control_socket(namespace: str = ROOT) -> Path:
 
 
 def around(stack: list[Process], options: Options, folder: Path, urdf: str) -> list[Process]:
-    """Return the virtual robot of `urdf`, the stack, and the node that publishes the truth.
+    """Return the stack, the virtual robot of `urdf`, and the node that publishes the truth.
 
-    The truth node starts last, so that the stack is up sooner.
+    The processes that outlive others need no robot: they load while it does. The truth node starts
+    last, so that the stack is up sooner.
     """
     description = folder / "virtual_robot.urdf"
     description.write_text(urdf, encoding="utf-8")
@@ -55,9 +56,11 @@ def around(stack: list[Process], options: Options, folder: Path, urdf: str) -> l
     own = {"control": str(control)}
     truth = write_parameters(folder, "truth", own, options.namespace)
     words = tuple(map(str, robot))
+    needing = next(i for i, process in enumerate(stack) if not process.outlives)
     return [
+        *stack[:needing],
         Process("robot", PACKAGE, "robot", arguments=words, ready=READY, outlives=True),
-        *stack,
+        *stack[needing:],
         Process(
             "truth",
             PACKAGE,

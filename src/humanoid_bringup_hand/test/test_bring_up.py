@@ -21,7 +21,7 @@ def test_no_process_but_those_of_every_robot_is_started(backend: Backend, tmp_pa
     options = Options(backend=backend, robot=HAND, viewer=False)
     labels = [process.label for process in plan(options, tmp_path)]
     around = (["robot"], ["truth"]) if backend is Backend.TWIN else ([], [])
-    assert labels == [*around[0], "black_box", "control", *around[1]]
+    assert labels == ["black_box", *around[0], "control", *around[1]]
 
 
 def test_the_virtual_robot_has_the_boards_of_the_hardware_file() -> None:

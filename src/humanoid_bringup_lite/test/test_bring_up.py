@@ -29,11 +29,11 @@ def lite(backend: Backend = Backend.REAL, **others: Any) -> Options:
 def test_no_process_but_those_of_every_robot_is_started(backend: Backend, tmp_path: Path) -> None:
     labels = [process.label for process in plan(lite(backend), tmp_path)]
     around = (["robot"], ["truth"]) if backend is Backend.TWIN else ([], [])
-    assert labels == [*around[0], "black_box", "control", *around[1]]
+    assert labels == ["black_box", *around[0], "control", *around[1]]
 
 
 def test_the_virtual_robot_answers_where_the_components_open_their_buses(tmp_path: Path) -> None:
-    robot, _, control, _ = plan(lite(Backend.TWIN), tmp_path)
+    _, robot, control, _ = plan(lite(Backend.TWIN), tmp_path)
     words = list(robot.arguments)
     places = [words[i + 1] for i, word in enumerate(words) if word == "--can"]
     (own,) = (it for it in control.parameter_files if it.name == "controller_manager.yaml")

@@ -182,7 +182,9 @@ def test_the_virtual_robot_is_met_by_the_real_bring_up_with_other_bus_names(tmp_
     real_folder.mkdir()
     twin_folder.mkdir()
     expected = plan(Options(backend=Backend.REAL), real_folder)
-    virtual, *processes, truth = plan(Options(backend=Backend.TWIN), twin_folder)
+    *processes, truth = plan(Options(backend=Backend.TWIN), twin_folder)
+    virtual = labelled(processes, "robot")
+    processes.remove(virtual)
     assert (virtual.package, virtual.executable, virtual.required) == (
         "humanoid_twin",
         "robot",
@@ -211,10 +213,11 @@ def test_the_virtual_robot_is_met_by_the_real_bring_up_with_other_bus_names(tmp_
         assert parameters(control, node) == parameters(original, node)
 
 
-def test_the_others_wait_for_the_virtual_robot(tmp_path: Path) -> None:
-    first, *others = plan(Options(backend=Backend.TWIN), tmp_path)
-    assert first.ready
-    assert not any(process.ready for process in others)
+def test_what_uses_the_buses_waits_for_the_virtual_robot(tmp_path: Path) -> None:
+    processes = plan(Options(backend=Backend.TWIN), tmp_path)
+    labels = [process.label for process in processes]
+    assert labels == ["black_box", "impedance", "robot", "control", "viewer", "truth"]
+    assert [process.label for process in processes if process.ready] == ["robot"]
 
 
 @pytest.mark.parametrize(
