@@ -265,6 +265,18 @@ def test_the_reason_is_of_one_report_also_if_the_robot_leaves_meanwhile() -> Non
     bench.ends_with(Status.INACTIVE, "the robot is in DAMPING: stopped")
 
 
+def test_an_activation_needs_the_lease_no_fault_and_remote_in_this_order() -> None:
+    bench = Bench().following()
+    session = bench.session
+    assert session.readiness("", bench.now)[0] is Status.NO_LEASE
+    assert session.readiness(bench.lease, bench.now) == (Status.OK, "")
+    bench.leave(Situation(Mode.DAMPING, "stopped"))
+    assert session.readiness(bench.lease, bench.now)[0] is Status.NOT_READY
+    fallen = Situation(Mode.DAMPING, "stopped", (FELL_TO_SAFETY.name,))
+    session.look(fallen, bench.now)
+    assert session.readiness(bench.lease, bench.now) == (Status.FAULT, "stopped")
+
+
 def test_activations_have_rising_numbers_also_of_a_later_server() -> None:
     bench = Bench()
     first = bench.session.begin_activation(bench.now)

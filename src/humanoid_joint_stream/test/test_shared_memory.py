@@ -15,7 +15,7 @@ from humanoid_joint_stream.command.update import UpdateCheck
 from humanoid_joint_stream.facts import StreamFacts
 from humanoid_joint_stream.shared.records import REPORT_SIZE, Report, SentCommand
 from humanoid_joint_stream.shared.slot import Slot
-from humanoid_joint_stream.shared.stream_file import attach, create, path_of
+from humanoid_joint_stream.shared.stream_file import StreamFile, attach, create, path_of
 from src.humanoid_joint_stream.test.joint_bench import COUNT, Bench, update
 
 SIZE = 40
@@ -95,6 +95,16 @@ def test_the_server_finds_the_file_of_the_control_process(tmp_path: Path) -> Non
     _, second = attach(path)
     os.close(second)
     os.close(descriptor)
+
+
+def test_memory_without_a_file_is_not_shared_with_a_copy_of_the_process() -> None:
+    file = StreamFile.in_memory(Bench().controller.facts)
+    pid = os.fork()
+    if pid == 0:
+        file.reports.write(Report(execution=3).to_bytes())
+        os._exit(0)
+    os.waitpid(pid, 0)
+    assert file.report() == Report()
 
 
 @pytest.mark.parametrize("content", [b"", b"x" * 50, b"x" * 5000])

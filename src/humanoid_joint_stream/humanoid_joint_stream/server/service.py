@@ -156,12 +156,9 @@ class JointStreamService:
     async def _activated(self, robot: Robot, lease: str) -> tuple[Status, str]:
         """Bring the robot to REMOTE. Return what hinders it."""
         session, link = robot.session, robot.link
-        if not session.has_lease(lease, self._clock()):
-            return Status.NO_LEASE, "acquire the lease first"
-        if faults := session.standing_faults():
-            return Status.FAULT, faults[0].cause
-        if session.is_in_charge(self._clock()):
-            return Status.OK, ""
+        status, message = session.readiness(lease, self._clock())
+        if status is not Status.NOT_READY:
+            return status, message
         before = await self._stated(link)
         if before.mode is not Mode.STANDBY:
             return Status.NOT_READY, f"requires a finished STANDBY (currently {before.name})"

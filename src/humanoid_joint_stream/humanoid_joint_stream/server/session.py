@@ -124,6 +124,19 @@ class Session:
         """Return whether the robot is in another mode. It is not while its loop is held up."""
         return not _runs(self.file.report())
 
+    def readiness(self, lease: str, now: int) -> tuple[Status, str]:
+        """Return whether an activation may begin, or what hinders it.
+
+        NOT_READY: only that the robot does not execute this stream's commands yet.
+        """
+        if not self.has_lease(lease, now):
+            return Status.NO_LEASE, "acquire the lease first"
+        if faults := self.standing_faults():
+            return Status.FAULT, faults[0].cause
+        if self.is_in_charge(now):
+            return Status.OK, ""
+        return Status.NOT_READY, "the robot is not in REMOTE"
+
     def begin_activation(self, now: int) -> int:
         """Put a new activation in force; return its number, which rises with time."""
         with self.lock:

@@ -54,8 +54,8 @@ class StreamFile:
 
     @classmethod
     def in_memory(cls, facts: StreamFacts) -> "StreamFile":
-        """Return one that no other process can reach."""
-        file = cls(mmap.mmap(-1, cls.size(facts)), facts)
+        """Return one that no other process can reach; a copy of this process has its own."""
+        file = cls(mmap.mmap(-1, cls.size(facts), mmap.MAP_PRIVATE), facts)
         file.begin()
         return file
 
