@@ -21,6 +21,8 @@ TRAJECTORY: Final = "trajectory_controller"
 # Robots without a trajectory controller load this one for trials that begin in REMOTE by
 # trajectories.
 TRAJECTORY_FILE: Final = Path(__file__).parents[2] / "docs/examples/trajectory.yaml"
+# The same for the joint stream, on the stepped robot.
+JOINT_STREAM_FILE: Final = PLUGIN / "joint_stream.yaml"
 _ANY_RATE: Final = 200.0  # [Hz] of the loop; the order of the joints does not depend on it
 _POLICY_PERIOD: Final = 0.02  # [s]
 _SWAY, _SWAY_TIME, _SWAYS = -0.08, 1.0, 20  # [rad], [s] of each way, and their number

@@ -95,7 +95,7 @@ def write_json(entries: Sequence[Entry], tally: Tally, file: Path) -> None:
 def _row(name: str, entries: Sequence[Entry]) -> list[str]:
     verdicts = [it.result.verdict for it in entries if it.result.verdict is not None]
     kind = KINDS.get(name)
-    must = kind is not None and kind.outcome in (Outcome.SOFT, Outcome.OFF)
+    must = kind is not None and kind.outcome in (Outcome.SOFT, Outcome.OFF, Outcome.STOPS)
     times = [it.softened for it in verdicts if must and it.softened is not None]
     return [
         str(len(entries)),

@@ -5,12 +5,13 @@ from __future__ import annotations
 import signal
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol
 
 from fault_campaign.judging.process_ends import Ends
 from fault_campaign.robot_joints import RobotJoints, Struck
-from fault_campaign.scenario import Start
+from fault_campaign.scenario import Start, Wave
 from humanoid_control_common.machine.machine import Machine
 from humanoid_control_common.rules.modes import Mode
 from humanoid_controllers.mode_manager.rest_detection import SLOW
@@ -127,6 +128,13 @@ class Robot(ABC):
     @abstractmethod
     def _deaths_of_children(self) -> list[Death]:
         """Return the deaths of children of the programs since the last call."""
+
+    def joint_stream(self, waves: Mapping[str, Wave]) -> AbstractContextManager[object]:
+        """Return a client that moves all joints by the joint stream while the context is open.
+
+        Raises NotImplementedError: it exists on the stepped robot only.
+        """
+        raise NotImplementedError
 
     def restart(self) -> None:
         """End all processes in order, and start them again. Raises NotHealthyError."""

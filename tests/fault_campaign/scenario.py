@@ -26,6 +26,7 @@ class Start(Enum):
     REMOTE = "REMOTE, moving"
     LOCOMOTION = "LOCOMOTION, moving"
     TRAJECTORIES = "REMOTE by trajectories"
+    JOINT_STREAM = "REMOTE by the joint stream"
 
 
 STIFF: Final = (Start.STANDBY_MOVING, Start.STANDBY_FINISHED, Start.REMOTE)

@@ -212,6 +212,8 @@ class Trial:
             if scene.scenario.start is Start.REMOTE:
                 stream = Stream(self._robot.observer, scene.scenario.waves, self._robot.machine)
                 scene.stream = cleanup.enter_context(stream)
+            if scene.scenario.start is Start.JOINT_STREAM:
+                cleanup.enter_context(self._robot.joint_stream(scene.scenario.waves))
             yield
 
     def _struck(self) -> Verdict:
@@ -245,7 +247,7 @@ class Trial:
             fault=fault,
             soft_from=soft_from,
             end=end,
-            within=kind.within if fallen else None,
+            within=kind.within if fallen or kind.outcome is Outcome.STOPS else None,
             spared=kind.spared(scene),
             follows=kind.follows,
             allowed={it.breach: it.upto for it in kind.allowed},

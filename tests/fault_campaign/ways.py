@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from fault_campaign.campaign_controllers import TRAJECTORY_FILE
+from fault_campaign.campaign_controllers import JOINT_STREAM_FILE, TRAJECTORY_FILE
 from fault_campaign.judging.observer import Observer
 from fault_campaign.scenario import Start
 from humanoid_control_common.rules.modes import Mode
@@ -19,7 +19,9 @@ MODES: Final = {
     Start.REMOTE: Mode.REMOTE,
     Start.LOCOMOTION: Mode.LOCOMOTION,
     Start.TRAJECTORIES: Mode.REMOTE,
+    Start.JOINT_STREAM: Mode.REMOTE,
 }
+_LOADED: Final = {Start.TRAJECTORIES: TRAJECTORY_FILE, Start.JOINT_STREAM: JOINT_STREAM_FILE}
 
 
 def reached(observer: Observer, start: Start) -> bool:
@@ -30,7 +32,7 @@ def reached(observer: Observer, start: Start) -> bool:
         # The request is refused while an arm sinks.
         return observer.comes_to(Mode.ZERO_TORQUE, SINKS)
     observer.standby.clear()
-    ready = start is not Start.TRAJECTORIES or observer.loads(TRAJECTORY_FILE, PATIENCE)
+    ready = start not in _LOADED or observer.loads(_LOADED[start], PATIENCE)
     if not (ready and observer.comes_to(Mode.STANDBY, PATIENCE)):
         return False
     if start is Start.STANDBY_MOVING:

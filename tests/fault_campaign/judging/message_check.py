@@ -74,7 +74,7 @@ class MessageCheck:
             return []
         if not observer.fresh(GRACE):
             return [Violation(Breach.SILENT, f"no statement for {GRACE:g} s")]
-        if outcome is Outcome.STAYS:
+        if outcome in (Outcome.STAYS, Outcome.STOPS):
             return self._stayed()
         if self.fell:
             wrong = self._wrong_cause() if outcome is Outcome.EITHER else []

@@ -19,8 +19,9 @@ from fault_campaign.kinds import (
 )
 from fault_campaign.kinds.combined import exits, mailboxes, pairs, races, recoveries
 from fault_campaign.kinds.kind import Kind
-from fault_campaign.kinds.moving import motions, payloads, played, trajectories
+from fault_campaign.kinds.moving import motions, payloads, played, streamed, trajectories
 from fault_campaign.robot_joints import PRIME, RobotJoints
+from fault_campaign.scenario import Start
 
 _SINGLE: Final = (
     *ring.KINDS,
@@ -44,6 +45,7 @@ _STEPPED_ONLY: Final = (
     *trajectories.KINDS,
     *played.KINDS,
     *payloads.KINDS,
+    *streamed.KINDS,
 )
 
 
@@ -55,12 +57,15 @@ def kinds_of(robot: RobotJoints, *, stepped: bool = False) -> dict[str, Kind]:
     kinds = [kind for kind in _SINGLE if not kind.kernel] if stepped else list(_SINGLE)
     kinds += _STEPPED_ONLY if stepped else ()
     fitted = [kind.on(robot) for kind in kinds]
-    return _by_name([kind for kind in fitted if kind.joints])
+    single = [kind for kind in fitted if kind.joints]
+    both = pairs.pairs(single)
+    both += [pairs.pair_in(Start.JOINT_STREAM, "joint stream", single)] if stepped else []
+    return _by_name([*single, *both])
 
 
 def _by_name(kinds: Sequence[Kind]) -> dict[str, Kind]:
-    found = {kind.name: kind for kind in (*kinds, *pairs.pairs(kinds))}
-    if len(found) != len(kinds) + len(pairs.pairs(kinds)):
+    found = {kind.name: kind for kind in kinds}
+    if len(found) != len(kinds):
         raise ValueError("two kinds of faults have the same name")
     return found
 

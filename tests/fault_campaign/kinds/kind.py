@@ -44,6 +44,7 @@ class Outcome(Enum):
     SOFT = "falls to DAMPING and states the reason"
     OFF = "drives lose torque by themselves: the control process cannot report"
     STAYS = "goes on without a reaction"
+    STOPS = "stops to follow its client, soft and in its mode, without a fault"
     EITHER = "goes on or falls to DAMPING, by chance"
 
 

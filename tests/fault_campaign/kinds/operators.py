@@ -152,6 +152,7 @@ KINDS: Final = (
             codes=(EMERGENCY_STOP,),
         )
         for start in Start
+        if start is not Start.JOINT_STREAM  # its client is on the stepped robot only
     ),
     *(
         Kind(

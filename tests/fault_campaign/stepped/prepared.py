@@ -29,7 +29,7 @@ from humanoid_stepped.copies import CopyError, LastingCopy, in_copy
 
 LONGEST: Final = 120  # [s] limit of the processor time of a trial: half a second is usual
 LONG_WAYS: Final = (
-    Start.STANDBY_FINISHED, Start.REMOTE, Start.LOCOMOTION, Start.TRAJECTORIES,
+    Start.STANDBY_FINISHED, Start.REMOTE, Start.LOCOMOTION, Start.TRAJECTORIES, Start.JOINT_STREAM,
 )  # fmt: skip
 WHOLE_WAY: Final = 0.2  # share of the trials in these modes that begin in DAMPING
 ROBOTS: Final = 4  # robots prepared for each of these modes

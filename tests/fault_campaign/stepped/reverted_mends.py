@@ -16,7 +16,7 @@ from typing import Any, Final
 from fault_campaign.disturbing.sabotage import put
 from humanoid_bringup_prime.impedance import register_record
 from humanoid_control_common.robot.joints import FloatArray
-from humanoid_control_common.robot.mit_interface import JointCommand
+from humanoid_control_common.robot.mit_interface import JointCommand, JointState
 from humanoid_control_common.rules.modes import Situation
 from humanoid_control_common.rules.reasons import Reason
 from humanoid_controller_manager.loop.active_controller import ActiveController, Runnable
@@ -27,7 +27,7 @@ from humanoid_controller_manager.safety.self_collision import SelfCollisionStage
 from humanoid_controllers.mode_manager.mode_manager import ModeManager
 from humanoid_devices_can.guard.guard_client import Guard
 from humanoid_devices_can.session.bus_lifecycle import BusLifecycle
-from humanoid_devices_can.session.session import Session
+from humanoid_devices_can.session.session import Session as BusSession
 from humanoid_devices_erob.drive.drive_registers import DriveRegisters
 from humanoid_devices_erob.mailbox.mailbox_channel import MailboxChannel, SdoJob
 from humanoid_devices_erob.mailbox.sdo import SdoBatch, SdoObject, SdoOutcome
@@ -36,6 +36,11 @@ from humanoid_devices_erob.operation.impedance_watch import ImpedanceWatch
 from humanoid_devices_erob.operation.joint_states_gate import JointStatesGate
 from humanoid_devices_erob.operation.operation import Operation
 from humanoid_devices_sito.sito_family import SitoFamily
+from humanoid_joint_client.status import Execution, Status
+from humanoid_joint_stream.command.stream_execution import Ended, StreamExecution
+from humanoid_joint_stream.server.command_stream import CommandStream
+from humanoid_joint_stream.server.session import Session
+from humanoid_joint_stream.shared.records import SentCommand
 from humanoid_motion.dynamics.gravity_model import GravityModel
 from humanoid_motion.motion_file.motion import MotionFile
 from humanoid_motion.trajectory.time_scaling import TimeScaling
@@ -123,7 +128,7 @@ def _only_one_session_cancelled() -> None:
     """
     opened = BusLifecycle._open
 
-    def open_own(self: Any) -> Session:
+    def open_own(self: Any) -> BusSession:
         kept, self._cancelled = self._cancelled, Event()
         try:
             return opened(self)
@@ -258,7 +263,7 @@ def _silence_before_counts() -> None:
 
     The mend: `Session.unheard` finds it, at the exit and in a failed bring-up.
     """
-    put(Session, "unheard", lambda *_: [])
+    put(BusSession, "unheard", lambda *_: [])
 
 
 def _old_feedback_counts() -> None:
@@ -295,6 +300,56 @@ def _exit_dismisses_the_guard() -> None:
     put(Guard, "leave", Guard.dismiss)
 
 
+def _held_without_server() -> None:
+    """A server that is killed before the first update leaves the pose held, stiff, for good.
+
+    The mend: `StreamExecution.step` ends an activation whose server is silent.
+    """
+    end = StreamExecution._end
+
+    def end_followed(self: Any, why: Ended, ended: int, state: JointState) -> None:
+        if self.report.execution != Execution.HOLDING:
+            end(self, why, ended, state)
+
+    put(StreamExecution, "_end", end_followed)
+
+
+def _old_command_executed() -> None:
+    """A command that an earlier client left in memory is executed for the next one.
+
+    The mend: `StreamExecution` compares its activation with the one in force.
+    """
+    take = StreamExecution._take
+
+    def take_any(self: Any, sent: SentCommand, now: int) -> None:
+        take(self, replace(sent, activation=self.report.activation), now)
+
+    put(StreamExecution, "_take", take_any)
+
+
+def _lease_over_a_stream() -> None:
+    """A client gets the lease while the stream of the lease that ran out is still open.
+
+    The mend: `Session.acquire_lease` ends that stream first.
+    """
+    put(Session, "acquire_lease", lambda self, owner, now: self.lease.acquire(owner, now))
+
+
+def _cleared_fault_ends() -> None:
+    """A fault that is cleared ends the activation that follows before the next tick.
+
+    The mend: `Session` compares the fault of the report with the one that was cleared.
+    """
+    receive = Session.receive
+
+    def received(self: Session, stream: CommandStream, update: Any, now: int) -> None:
+        if self.file.report().execution == Execution.FAULT:
+            self.stop(Status.FAULT, "a fault stands")
+        receive(self, stream, update, now)
+
+    put(Session, "receive", received)
+
+
 REVERTED_MENDS: Final[dict[str, Callable[[], None]]] = {
     "permission_asked_once": _permission_asked_once,
     "gate_in_the_clients": _gate_in_the_clients,
@@ -315,6 +370,10 @@ REVERTED_MENDS: Final[dict[str, Callable[[], None]]] = {
     "silent_before_the_guard": _silent_before_the_guard,
     "no_new_guard": _no_new_guard,
     "exit_dismisses_the_guard": _exit_dismisses_the_guard,
+    "held_without_server": _held_without_server,
+    "old_command_executed": _old_command_executed,
+    "lease_over_a_stream": _lease_over_a_stream,
+    "cleared_fault_ends": _cleared_fault_ends,
 }
 # Found only if threads are interrupted between any two statements.
 BY_INTERRUPTIONS: Final[dict[str, Callable[[], None]]] = {

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import signal
 import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -21,10 +23,11 @@ from fault_campaign.robot import (
     Sabotage,
 )
 from fault_campaign.robot_joints import PRIME, RobotJoints, Struck
-from fault_campaign.scenario import Start
+from fault_campaign.scenario import Start, Wave
 from fault_campaign.stepped.programs import SteppedProgram
 from fault_campaign.stepped.reverted_mends import BY_INTERRUPTIONS, REVERTED_MENDS
 from fault_campaign.stepped.sdo_judge import SdoJudge
+from fault_campaign.stepped.stream_client import JointStream
 from fault_campaign.ways import reached
 from humanoid_control_cli.robot.operator_requests import BEAT_PERIOD, HEARTBEAT_TOPIC
 from humanoid_controller_manager.plugins import forget_plugins
@@ -72,6 +75,7 @@ class SimulatedRobot(Robot):
         if joints.of(Struck.RING):
             self.sdo_judge = SdoJudge(stepped)
             self.twin.mailbox_delay(MAILBOX_DELAY)
+        self.stream: JointStream | None = None  # while there is one
         own = Participant(stepped, "observer")
         self.machine = own.machine
         self.observer = Observer(own.node, own.machine, own.spin)
@@ -127,6 +131,16 @@ class SimulatedRobot(Robot):
             guard.process.killed = True
         else:
             guard.process.held_until = NEVER if number is signal.SIGSTOP else 0
+
+    @contextmanager
+    def joint_stream(self, waves: Mapping[str, Wave]) -> Iterator[None]:
+        """See Robot."""
+        self.stream = JointStream(self.stepped, self.observer, waves)
+        self.stream.begin()
+        try:
+            yield
+        finally:
+            self.stream.end()
 
     def hold_thread(self, label: str, name: str, seconds: float) -> None:
         """Stop a thread of a process, as a thread without a processor."""

@@ -15,7 +15,7 @@ from fault_campaign.simplification import AS_DRAWN, Simplification
 # From the simplest mode to the one with the longest way.
 _SIMPLER: Final = (
     Start.DAMPING, Start.ZERO_TORQUE, Start.STANDBY_FINISHED, Start.STANDBY_MOVING, Start.REMOTE,
-    Start.LOCOMOTION, Start.TRAJECTORIES,
+    Start.LOCOMOTION, Start.TRAJECTORIES, Start.JOINT_STREAM,
 )  # fmt: skip
 Run = Callable[[Simplification], Entry]
 

@@ -28,6 +28,7 @@ SOFT = Kind(
 )
 EITHER = replace(SOFT, outcome=Outcome.EITHER)
 STAYS = Kind(name="any", inject=nothing, outcome=Outcome.STAYS)
+STOPS = replace(STAYS, outcome=Outcome.STOPS)
 JOINT = "left_wrist_roll"
 FALL = f"Fell to safety: PrimeSitoCAN reports FAULT: {JOINT} silent"
 
@@ -155,7 +156,7 @@ def test_a_robot_that_goes_up_again_on_request_is_convicted(kind: Kind) -> None:
     assert breaches(Observed(obeys=True), kind) == [Breach.UP_AGAIN]
 
 
-@pytest.mark.parametrize("kind", [SOFT, EITHER, STAYS])
+@pytest.mark.parametrize("kind", [SOFT, EITHER, STAYS, STOPS])
 def test_a_robot_that_says_nothing_any_more_is_convicted(kind: Kind) -> None:
     assert Breach.SILENT in breaches(Observed(speaks=False), kind)
 
@@ -165,7 +166,7 @@ def test_drives_that_disable_themselves_need_no_report() -> None:
     assert breaches(Observed(speaks=False, codes=()), off) == []
 
 
-@pytest.mark.parametrize("kind", [STAYS, EITHER])
+@pytest.mark.parametrize("kind", [STAYS, STOPS, EITHER])
 def test_a_mode_that_is_left_without_a_fall_is_reported(kind: Kind) -> None:
     assert breaches(Observed(Mode.STANDBY, "", ()), kind) == []
     assert breaches(Observed(Mode.DAMPING, "", ()), kind) == [Breach.LEFT]

@@ -59,6 +59,8 @@ def test_both_faults_are_injected_and_removed_each_at_its_joint_the_second_later
         (Outcome.EITHER, Outcome.SOFT, Outcome.SOFT),
         (Outcome.STAYS, Outcome.EITHER, Outcome.EITHER),
         (Outcome.STAYS, Outcome.STAYS, Outcome.STAYS),
+        (Outcome.STOPS, Outcome.STAYS, Outcome.STOPS),
+        (Outcome.EITHER, Outcome.STOPS, Outcome.EITHER),
     ],
 )
 def test_a_fall_is_demanded_if_one_demands_it(

@@ -154,6 +154,30 @@ FOUND: Final = (
         733132484,
         Breach.REFUTED,
     ),
+    Found(
+        "held_without_server",
+        "joint stream: server killed before the first update",
+        1466641897,
+        Breach.NEVER_SOFT,
+    ),
+    Found(
+        "old_command_executed",
+        "joint stream: second client takes over",
+        1854157030,
+        Breach.REFUTED,
+    ),
+    Found(
+        "lease_over_a_stream",
+        "joint stream: second client takes over",
+        1554912672,
+        Breach.REFUTED,
+    ),
+    Found(
+        "cleared_fault_ends",
+        "joint stream: a joint beyond the velocity limit",
+        433039363,
+        Breach.REFUTED,
+    ),
 )
 each = pytest.mark.parametrize(
     "found", FOUND, ids=[f"{it.robot} {it.mend} {it.seed}" for it in FOUND]

@@ -263,6 +263,12 @@ def test_the_time_counts_from_a_fall_that_is_heard_at_the_last_moment(
     assert breaches(robot, kind) == found
 
 
+def test_softness_without_a_fall_is_demanded_where_the_robot_only_stops() -> None:
+    stops = replace(KIND, inject=lambda _scene: None, codes=(), outcome=Outcome.STOPS)
+    assert breaches(FakeRobot(spoil=stay_stiff), stops) == [Breach.NEVER_SOFT]
+    assert breaches(FakeRobot(), stops) == []
+
+
 def test_softness_is_not_demanded_where_nothing_happened() -> None:
     stays = replace(KIND, inject=lambda _scene: None, codes=(), outcome=Outcome.STAYS)
     result = run(FakeRobot(spoil=stay_stiff), stays)

@@ -10,10 +10,11 @@ from typing import Final
 
 from fault_campaign.judging.cause import Cause
 from fault_campaign.kinds.kind import Kind, Outcome, Recovery, Scene, nothing, widest
+from fault_campaign.scenario import Start
 
 _APART: Final = 0.2  # [s] at most, from the first to the second
 # Two of these would cancel each other: they change the same stream, or give the same order.
-_ONE_OF: Final = ("command", "controller", "ROS callbacks")
+_ONE_OF: Final = ("command", "controller", "ROS callbacks", "joint stream")
 
 
 def group(kind: Kind) -> str:
@@ -34,17 +35,28 @@ def compatible(first: Kind, second: Kind) -> bool:
 def pairs(kinds: Sequence[Kind]) -> list[Kind]:
     """Return a kind for each group of `kinds` that draws a fault of it, and one for all."""
     groups = sorted({group(it) for it in kinds if any(compatible(it, other) for other in kinds)})
-    return [
-        Kind(
-            name=f"two faults: {name} and any",
-            inject=nothing,
-            outcome=Outcome.EITHER,
-            robot=kinds[0].robot,
-            alone=True,
-            drawn=partial(_drawn, [it for it in kinds if group(it) == name], kinds),
-        )
-        for name in groups
-    ]
+    return [_pair(name, [it for it in kinds if group(it) == name], kinds) for name in groups]
+
+
+def pair_in(start: Start, name: str, kinds: Sequence[Kind]) -> Kind:
+    """Return the kind that draws a fault of the group `name`, which has `start`, and any other.
+
+    The other ones are those of REMOTE, with another source of commands.
+    """
+    firsts = [it for it in kinds if group(it) == name and start in it.starts]
+    others = [replace(it, starts=(start,)) for it in kinds if Start.REMOTE in it.starts]
+    return _pair(name, firsts, others)
+
+
+def _pair(name: str, firsts: Sequence[Kind], kinds: Sequence[Kind]) -> Kind:
+    return Kind(
+        name=f"two faults: {name} and any",
+        inject=nothing,
+        outcome=Outcome.EITHER,
+        robot=firsts[0].robot,
+        alone=True,
+        drawn=partial(_drawn, firsts, kinds),
+    )
 
 
 def _drawn(firsts: Sequence[Kind], kinds: Sequence[Kind], dice: Random) -> Kind:
@@ -79,7 +91,7 @@ def paired(first: Kind, second: Kind, joints: tuple[str, str], apart: float) -> 
     causes = (
         kind.causes(joint)
         for kind, joint in zip(both, joints, strict=True)
-        if kind.outcome is not Outcome.STAYS
+        if kind.outcome not in (Outcome.STAYS, Outcome.STOPS)
     )
 
     return Kind(
@@ -111,7 +123,7 @@ def paired(first: Kind, second: Kind, joints: tuple[str, str], apart: float) -> 
 
 def _weaker(*outcomes: Outcome) -> Outcome:
     """Return the required outcome of both: a fall if one of them requires it."""
-    for outcome in (Outcome.SOFT, Outcome.EITHER):
+    for outcome in (Outcome.SOFT, Outcome.EITHER, Outcome.STOPS):
         if outcome in outcomes:
             return outcome
     return Outcome.STAYS

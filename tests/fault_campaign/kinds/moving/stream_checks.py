@@ -1,0 +1,133 @@
+"""Checks of server and robot after a fault of the joint stream, and a client that begins again.
+
+The robot has left its client for a fault of the stream, and remains in REMOTE. Where another fault
+has led it out of REMOTE, nothing is demanded of the stream.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Final
+
+import numpy as np
+from diagnostic_msgs.msg import DiagnosticArray
+
+from fault_campaign.judging.bounds import FOLLOWING
+from fault_campaign.kinds.combined.exits import simulated
+from fault_campaign.kinds.kind import RefutedError, Scene
+from fault_campaign.kinds.moving.trajectories import heard
+from fault_campaign.robot_joints import Struck
+from fault_campaign.stepped.stream_client import JointStream
+from humanoid_control_common.rules.modes import Mode
+from humanoid_joint_client.status import Execution, Status
+from humanoid_joint_stream.facts import SECOND
+from humanoid_joint_stream.server.session import Session, StandingFault
+
+TOLD: Final = 1.5  # [s] until a diagnosis, or the mode, is stated
+_ROWS: Final = 50  # [ms] in which targets must follow
+_NOISE: Final = 0.03  # [rad/s] of a measured velocity
+_MEASURED: Final = 0.06  # [s] a velocity is older than the tick that judges it, at most
+
+
+def stream_of(scene: Scene) -> JointStream:
+    stream = simulated(scene).stream
+    assert stream is not None, "its client is there in REMOTE by the joint stream only"
+    return stream
+
+
+def refused(scene: Scene, status: Status) -> None:
+    found = stream_of(scene).client.activate()
+    if found is not status:
+        raise RefutedError(f"an activation is answered with {found.name}, expected {status.name}")
+
+
+def ended(*statuses: Status) -> Callable[[Scene], None]:
+    """Return a mend: the stream has ended in one of these ways, and the robot says that it has.
+
+    Of a server that was killed no client gets a status: give none.
+    """
+
+    def mend(scene: Scene) -> None:
+        stream, observer = stream_of(scene), scene.robot.observer
+        if observer.now.mode == Mode.REMOTE:  # else another fault has ended it
+            end = stream.client.stream.end
+            if (end.status if end else None) not in (statuses or (None,)):
+                raise RefutedError(f"the stream ends with {end}, expected {statuses}")
+            if not _remarked(scene, "joint stream"):
+                raise RefutedError("the robot does not say that its stream has ended")
+            _targets_follow(scene)
+        _renewed(scene)
+
+    return mend
+
+
+def stays_in_remote(scene: Scene) -> None:
+    """End server and client of a robot that held the pose for them, and let go."""
+    if scene.robot.observer.now.mode != Mode.REMOTE:
+        raise RefutedError(f"mode {scene.robot.observer.now.mode}, and no fault")
+    scene.ends.close()
+
+
+def _targets_follow(scene: Scene) -> None:
+    """Raises RefutedError if a joint whose gains are the mode's is pulled by its target."""
+    recording, joints = scene.robot.twin.recorded(), scene.robot.joints.of(Struck.RING)
+    for joint in joints:
+        pull = recording.pull[-_ROWS:, recording.names.index(joint)]
+        if np.abs(pull).max() > FOLLOWING:
+            raise RefutedError(f"{joint}: its target does not follow, {pull[-1]:.2f} Nm")
+
+
+def _remarked(scene: Scene, words: str) -> bool:
+    """Return whether the robot says `words` of the controller in charge."""
+    told, observer = list[DiagnosticArray](), scene.robot.observer
+    with heard(observer, DiagnosticArray, "/diagnostics", told.append):
+        return observer.within(
+            TOLD, lambda: any(words in it.message for array in told for it in array.status)
+        )
+
+
+def _renewed(scene: Scene) -> None:
+    """Have a client begin again; it needs no new STANDBY. Raises RefutedError if it does not."""
+    stream = stream_of(scene)
+    if scene.robot.observer.now.mode == Mode.REMOTE:
+        stream.replace_client()
+        _begins(stream)
+
+
+def _begins(stream: JointStream) -> None:
+    status = stream.begin()
+    if stream.execution is not Execution.FOLLOWING:
+        raise RefutedError(f"no client can begin: {status.name}, {stream.execution.name}")
+
+
+def goes_on(scene: Scene) -> None:
+    """Raises RefutedError if the robot does not follow any more."""
+    stream, in_remote = stream_of(scene), scene.robot.observer.now.mode == Mode.REMOTE
+    if in_remote and stream.execution is not Execution.FOLLOWING:
+        end = stream.client.stream.end
+        raise RefutedError(f"the robot does not follow: {stream.execution.name}, {end}")
+
+
+def _clears(fault: StandingFault, session: Session, _now: int) -> None:
+    session.clear_own_fault(fault)
+
+
+def cleared(scene: Scene) -> None:
+    """The fault is told truly, stands until it is cleared, and a client may begin at once then."""
+    stream, robot = stream_of(scene), scene.robot
+    found = stream.server.file.report()
+    if not found.fault:
+        raise RefutedError("no joint is found to be beyond the velocity limit")
+    recording = robot.twin.recorded()
+    time = found.fault_time / SECOND - robot.machine.clock() + robot.twin.time()
+    rows = (recording.time > time - _MEASURED) & (recording.time <= time)
+    name = stream.server.file.facts.joints[found.fault_joint]
+    speeds = np.abs(recording.velocity[rows, recording.names.index(name)])
+    if not speeds.min() - _NOISE <= found.fault_velocity <= speeds.max() + _NOISE:
+        raise RefutedError(f"{name}: {found.fault_velocity:.2f} rad/s, in truth {speeds.max():.2f}")
+    refused(scene, Status.FAULT)
+    stream.replace_client()
+    for fault in stream.server.answer(lambda it, _: it.standing_faults()) or ():
+        stream.server.call(partial(_clears, fault))
+    _begins(stream)
