@@ -18,6 +18,7 @@ from fault_campaign.judging.process_ends import violations as of_ends
 from fault_campaign.judging.violation import Breach, Violation
 from fault_campaign.kinds.kind import Filed, Kind, Outcome, Recovery, RefutedError, Scene
 from fault_campaign.robot import NotHealthyError, Refusal, Robot
+from fault_campaign.robot_joints import Struck
 from fault_campaign.scenario import HANDS, Scenario, Start, draw
 from fault_campaign.simplification import AS_DRAWN, Simplification
 from fault_campaign.ways import MODES, reached
@@ -249,7 +250,7 @@ class Trial:
             end=end,
             within=kind.within if fallen or kind.outcome is Outcome.STOPS else None,
             spared=kind.spared(scene),
-            follows=kind.follows,
+            follows=kind.robot.of(Struck.RING) if kind.follows else (),
             allowed={it.breach: it.upto for it in kind.allowed},
         )
         recording = robot.twin.recorded()

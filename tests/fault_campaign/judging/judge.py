@@ -54,7 +54,7 @@ class Window:
     end: float  # [s] when the fault was mended
     within: float | None = None  # [s] until all joints must be soft; None: they need not be
     spared: Collection[str] = ()  # joints that cannot be softened any more
-    follows: bool = False  # a target that follows the joint counts as soft
+    follows: Collection[str] = ()  # joints of which a target that follows counts as soft
     allowed: Mapping[Breach, float] = field(default_factory=dict)  # instead of the general bounds
 
     @property
@@ -178,8 +178,8 @@ def _jumps(position: NDArray[np.float64], velocity: NDArray[np.float64]) -> NDAr
 def _hard(recording: Recording, window: Window) -> NDArray[np.bool_]:
     """Return which joint is stiff in which step, shape (steps, n_joints)."""
     hard: NDArray[np.bool_] = recording.stiffness != 0.0
-    if window.follows:
-        hard = hard & (np.abs(recording.pull) > FOLLOWING)
+    follows = np.array([name in window.follows for name in recording.names])
+    hard = hard & ~(follows & (np.abs(recording.pull) <= FOLLOWING))
     spared = np.array([name in window.spared for name in recording.names])
     found: NDArray[np.bool_] = hard & ~spared
     return found

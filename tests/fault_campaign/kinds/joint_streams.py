@@ -81,7 +81,7 @@ def _mend(scene: Scene) -> None:
     scene.ends.close()
 
 
-def of_the_ring(scene: Scene) -> Sequence[str]:
+def _of_the_ring(scene: Scene) -> Sequence[str]:
     """Return the joints with the gains of their mode: their target follows them instead."""
     return scene.robot.joints.of(Struck.RING)
 
@@ -102,7 +102,7 @@ _kind: Final = partial(
     starts=(Start.STANDBY_FINISHED,),
     outcome=Outcome.OFF,
     filed=Filed.NOTHING,
-    spared=of_the_ring,
+    spared=_of_the_ring,
     requests_modes=True,
     watched=0.8,
 )

@@ -158,7 +158,7 @@ class Kind:
     heals: float = 0.0  # [s] see HEALS, which is the default
     filed: Filed = Filed.FALL
     spared: Callable[[Scene], Sequence[str]] = lambda _scene: ()  # joints that cannot be reached
-    follows: bool = False  # a target that follows the joint counts as soft, whatever the gains
+    follows: bool = False  # on the ring a target that follows counts as soft, whatever the gains
     starves: bool = False  # the fault holds the machine up
     kernel: bool = False  # needs processes, memory or the adapter of a real machine
     requests_modes: bool = False  # the fault itself requests modes

@@ -153,17 +153,16 @@ class JointStream:
         middle = dict(zip(state.name, state.position, strict=True))
         return StreamClient(self.server, middle, self._waves, token, first_key)
 
-    def begin(self) -> Status:
-        """Start the server, if it does not run, and have the robot follow its client."""
+    def begin(self) -> bool:
+        """Start the server, if it does not run, and its client; return whether that is active."""
+        within, client = self._observer.within, self.client
         self.server.process.start()
-        self._observer.within(FOLLOWS, self.client.acquire)
-        status = self.client.activate()
-        if status is Status.OK:
-            self.client.start()
-            self._observer.within(
-                FOLLOWS, lambda: self.client.silent or self.execution is Execution.FOLLOWING
-            )
-        return status
+        within(FOLLOWS, client.acquire)
+        # In a mode that has just begun the controller waits until its gains are confirmed.
+        active = within(FOLLOWS, lambda: client.activate() is Status.OK)
+        client.start()
+        within(FOLLOWS, lambda: client.silent or self.execution is Execution.FOLLOWING)
+        return active
 
     def replace_client(self) -> None:
         """End the client; another one has its lease, and has yet to begin."""

@@ -158,8 +158,10 @@ def test_a_target_that_follows_within_1_nm_is_soft_only_where_that_counts(calm: 
     calm.stiffness[:] = 20.0
     calm.pull[:] = 0.99
     assert [breach for breach, _ in breaches(calm)] == [Breach.NEVER_SOFT]
-    follows = replace(WINDOW, follows=True)
+    follows = replace(WINDOW, follows=calm.names)
     assert breaches(calm, follows) == []
+    but_one = replace(WINDOW, follows=calm.names[1:])
+    assert breaches(calm, but_one) == [(Breach.NEVER_SOFT, f"{calm.names[0]} at the end")]
     calm.pull[:, SHOULDER] = -1.01
     assert breaches(calm, follows) == [(Breach.NEVER_SOFT, "left_shoulder_pitch at the end")]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from random import Random
@@ -81,8 +82,10 @@ def paired(first: Kind, second: Kind, joints: tuple[str, str], apart: float) -> 
         second.inject(two)
 
     def mend(scene: Scene) -> None:
-        for kind, it in zip(both, scenes(scene), strict=True):
-            kind.mend(it)
+        one, two = scenes(scene)
+        with ExitStack() as others:  # are mended whatever the mending of the first finds
+            others.callback(second.mend, two)
+            first.mend(one)
 
     def spared(scene: Scene) -> list[str]:
         lists = (kind.spared(it) for kind, it in zip(both, scenes(scene), strict=True))

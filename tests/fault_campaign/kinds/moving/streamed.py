@@ -18,7 +18,6 @@ from fault_campaign.campaign_controllers import JOINT_STREAM_FILE
 from fault_campaign.disturbing.stream import DAMPING, STIFFNESS
 from fault_campaign.judging.violation import Breach
 from fault_campaign.kinds.combined.exits import simulated
-from fault_campaign.kinds.joint_streams import of_the_ring
 from fault_campaign.kinds.kind import Allowed, Filed, Kind, Outcome, RefutedError, Scene
 from fault_campaign.kinds.moving.stream_checks import (
     TOLD,
@@ -264,9 +263,9 @@ def _before_the_first_update(end: Callable[[JointStream], object]) -> Callable[[
         stream = robot.stream = JointStream(robot.stepped, observer, scene.scenario.waves)
         scene.ends.callback(stream.end)
         stream.client.silent = True
-        stream.begin()
+        active = stream.begin()
         robot.machine.sleep(scene.dice.uniform(0.0, 0.2))
-        if stream.execution is not Execution.HOLDING:
+        if not active or stream.execution is not Execution.HOLDING:
             raise RefutedError(f"no pose is held for the client: {stream.execution.name}")
         scene.begins()
         end(stream)
@@ -281,7 +280,7 @@ _UNLIMITED: Final = (
 _MEETS: Final = (
     Allowed(Breach.JUMP, 0.1, "an arm meets its stop, its next joint swings on", robot="lite"),
 )
-_kind: Final = partial(Kind, starts=(Start.JOINT_STREAM,), spared=of_the_ring, within=0.3)
+_kind: Final = partial(Kind, starts=(Start.JOINT_STREAM,), follows=True, within=0.3)
 
 
 def _stops(name: str, strike: Callable[[Scene], object], *statuses: Status, **others: Any) -> Kind:
