@@ -56,7 +56,8 @@ def remote(robot: Starter, client: Client) -> Starter:
     """Bring the robot to REMOTE with the trajectory controller of the example."""
     modes = ModeClient(client)
     modes.request(Intent.DAMP)
-    assert robot.ask("load", str(EXAMPLE))[0] == 0
+    code, text = robot.ask("load", str(EXAMPLE))
+    assert code == 0, text
     modes.wait_for_ready_pose(modes.request(Intent.LOAD))
     modes.request(Intent.START_REMOTE)
     return robot
