@@ -53,7 +53,7 @@ _STUCK: Final = {  # possible: 5.2 was measured
     "ring": (Allowed(Breach.SPEED, 4.0, _STUCK_WHY), Allowed(Breach.JUMP, 0.07, _STUCK_WHY)),
     "can": (
         Allowed(Breach.SPEED, 6.0, _STUCK_WHY),
-        Allowed(Breach.JUMP, 0.06, _STUCK_WHY, robot="lite"),
+        Allowed(Breach.JUMP, 0.07, _STUCK_WHY, robot="lite"),
     ),
 }
 # The limits of Lite's joints are 2.7 Nm and more, half of the effort of their motors.
