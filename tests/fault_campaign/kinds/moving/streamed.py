@@ -275,7 +275,7 @@ def _before_the_first_update(end: Callable[[JointStream], object]) -> Callable[[
 
 _UNLIMITED: Final = (
     Allowed(Breach.JUMP, 0.06, "a wrist goes at its speed limit at once"),
-    Allowed(Breach.JUMP, 0.09, "a wrist goes at its speed limit at once", robot="lite"),
+    Allowed(Breach.JUMP, 0.09, "a joint goes at its speed limit at once", robot="lite"),
 )
 _MEETS: Final = (
     Allowed(Breach.JUMP, 0.1, "an arm meets its stop, its next joint swings on", robot="lite"),
