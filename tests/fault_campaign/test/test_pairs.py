@@ -12,7 +12,15 @@ from fault_campaign.judging.cause import Cause
 from fault_campaign.judging.violation import Breach
 from fault_campaign.kinds.catalogue import KINDS
 from fault_campaign.kinds.combined.pairs import compatible, group, paired
-from fault_campaign.kinds.kind import JOINT, Allowed, Kind, Outcome, Recovery, Scene
+from fault_campaign.kinds.kind import (
+    JOINT,
+    Allowed,
+    Kind,
+    Outcome,
+    Recovery,
+    RefutedError,
+    Scene,
+)
 from fault_campaign.scenario import Start
 
 from humanoid_control_common.rules.reasons import CodeTable
@@ -96,10 +104,23 @@ def test_the_weaker_bounds_hold() -> None:
     assert both.spared(scene) == [WRIST]
 
 
-def test_kinds_without_an_effect_demand_no_cause() -> None:
+def test_the_second_fault_is_mended_also_where_the_mending_of_the_first_finds_something() -> None:
+    def finds(_scene: Scene) -> None:
+        raise RefutedError("found")
+
+    log = Log()
+    first = replace(log.kind("a"), mend=finds)
+    scene = Scene(cast("Any", None), Random(1), cast("Any", None), WRIST, None)
+    with pytest.raises(RefutedError, match="found"):
+        paired(first, log.kind("b"), (WRIST, ELBOW), 0.0).mend(scene)
+    assert log == [("mend b", ELBOW)]
+
+
+@pytest.mark.parametrize("outcome", [Outcome.STAYS, Outcome.STOPS])
+def test_kinds_without_a_fall_demand_no_cause(outcome: Outcome) -> None:
     log = Log()
     one = log.kind("a", codes=(HOT,))
-    two = log.kind("b", outcome=Outcome.STAYS, codes=(GONE,))
+    two = log.kind("b", outcome=outcome, codes=(GONE,))
     assert paired(one, two, (WRIST, ELBOW), 0.0).causes("") == [Cause(codes=("HOT",))]
     assert paired(two, two, (WRIST, ELBOW), 0.0).causes("") == [Cause()]
 
