@@ -48,7 +48,8 @@ def test_a_trial_is_shown_up_to_its_fall_and_stands_still_there(
     words = ("--kind", KIND, "--stop-at", "fall", "--port", "0", "--trace", str(tmp_path / "files"))
     run = start.hc("twin", "trial", str(SEED), *words)
     run.wait_for("viewer: http")
-    assert client.wait(lambda: re.search(r"replayed \d+ messages until", run.text), TIMEOUT)
+    shown = client.wait(lambda: re.search(r"replayed \d+ messages until", run.text), TIMEOUT)
+    assert shown, run.text
     seen = len(states)
     assert client.wait(lambda: len(states) >= seen + 3, TIMEOUT), "it counts as lost"
     assert states[-1] == states[-2]
