@@ -39,6 +39,7 @@ PROGRAMS = {
     "src/humanoid_viz/": {"domain"},
 }
 PROGRAM_FILES = (
+    "src/humanoid_devices/humanoid_devices_erob/test/sdo/test_on_the_ring.py",
     "src/humanoid_twin/test/can/test_process.py",
     "src/humanoid_twin/test/ethercat/acceptance/",
     "src/humanoid_twin/test/robot/",
