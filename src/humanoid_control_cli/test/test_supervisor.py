@@ -267,13 +267,20 @@ def test_the_others_wait_until_a_process_is_ready(supervise, tmp_path: Path) -> 
     assert any("second ended" in line for line in run.lines[ready:])
 
 
-def test_program_loads_before_its_turn_and_begins_in_it(supervise, tmp_path: Path) -> None:
+@pytest.fixture
+def beside_first(supervise, tmp_path: Path) -> Callable[..., Run]:
+    """Start a program early, whose turn comes after the line `ready` of another one."""
     loaded = str(tmp_path / "loaded")
-    run = supervise(
-        {"first": [*python(FIRST + POLITE), loaded], "early": [*python(EARLY), loaded]},
-        ready={"first": "all are loaded"},
-        early=["early"],
-    )
+    commands = {"first": [*python(FIRST + POLITE), loaded], "early": [*python(EARLY), loaded]}
+
+    def run(ready: str, **options: object) -> Run:
+        return supervise(commands, ready={"first": ready}, early=["early"], **options)
+
+    return run
+
+
+def test_program_loads_before_its_turn_and_begins_in_it(beside_first) -> None:
+    run = beside_first("all are loaded")
     assert run.finish() == 0
     told = ("first | all", "early | ")
     assert [line for line in run.lines if line.startswith(told)] == [
@@ -284,15 +291,9 @@ def test_program_loads_before_its_turn_and_begins_in_it(supervise, tmp_path: Pat
 
 
 @pytest.fixture
-def waiting(supervise, tmp_path: Path) -> Run:
+def waiting(beside_first) -> Run:
     """A program that has loaded and waits; its turn never comes."""
-    loaded = str(tmp_path / "loaded")
-    run = supervise(
-        {"first": [*python(FIRST + POLITE), loaded], "early": [*python(EARLY), loaded]},
-        ready={"first": "never"},
-        early=["early"],
-        guard_patience=1000.0,
-    )
+    run = beside_first("never", guard_patience=1000.0)
     run.wait_for("first | ready")
     return run
 

@@ -144,7 +144,7 @@ class JointStream:
 
     @property
     def execution(self) -> Execution:
-        """What the robot executes, by its report."""
+        """Return the state of execution from the robot's latest report."""
         return Execution(self.server.file.report().execution)
 
     def another(self, token: str = "", first_key: int = 1) -> StreamClient:

@@ -1,4 +1,4 @@
-"""What the tests of the campaign share."""
+"""Fixtures of the campaign's tests."""
 
 from __future__ import annotations
 

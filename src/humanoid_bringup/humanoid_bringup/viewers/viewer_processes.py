@@ -68,7 +68,7 @@ class Place:
 
     @property
     def frame_prefix(self) -> str:
-        """What comes before the names of the robot's frames."""
+        """Return the prefix of the robot's frames."""
         return frame_prefix(self.namespace if self.frames is None else self.frames)
 
 

@@ -13,7 +13,7 @@ VARIABLE: Final = "HUMANOID_START_PIPE"
 
 
 class Step(Enum):
-    """What a program may do next. The value is the byte in the pipe."""
+    """A step that a program waits for. The value is the byte in the pipe."""
 
     CONFIGURE = b"c"  # its configuration is checked and written: it may read it
     START = b"s"  # it is its turn: what it needs is there

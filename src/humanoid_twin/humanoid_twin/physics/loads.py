@@ -27,7 +27,7 @@ class Loads:
         self._model, self._data = model, data
         self._links = {link: int(model.body(body).id) for link, body in moving_links(urdf).items()}
         self._masses = model.body_mass.copy()
-        self._scratch = mujoco.MjData(model)
+        self._scratch = mujoco.MjData(model)  # of mj_setConst, which changes it
         self._box = int(model.geom(OBSTACLE).id)
         self._body_of_box = int(model.body(OBSTACLE).id)
         self._place = model.body(OBSTACLE).mocapid[0]

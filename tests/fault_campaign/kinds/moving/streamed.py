@@ -48,7 +48,7 @@ _STOPS: Final = (0.3, 0.8)  # [s] longer than it may be silent
 _STATEMENTS: Final = 10  # more than the writing of a value has
 _LOOK: Final = 0.001  # [s]
 _SLOW: Final = 0.02  # [rad/s] some joint is always faster, as all move
-_SECOND: Final = 1 << 20  # first key of the second client
+_SECOND_KEYS: Final = 1 << 20  # keys of the second client begin here
 _LEASE: Final = 2.0  # [s]
 _LEASE_ENDS: Final = _LEASE + 0.4  # [s] after it was kept last
 
@@ -202,7 +202,7 @@ def _taken_over(scene: Scene) -> None:
     command of the first.
     """
     stream, robot, dice = stream_of(scene), scene.robot, scene.dice
-    first, second = stream.client, stream.another(first_key=_SECOND)
+    first, second = stream.client, stream.another(first_key=_SECOND_KEYS)
     if second.acquire():
         raise RefutedError("a second client gets a lease that is kept")
     first.keeps = False
@@ -221,7 +221,7 @@ def _taken_over(scene: Scene) -> None:
     while robot.machine.clock() < begins:
         robot.machine.sleep(_LOOK)
         told = stream.server.file.report()
-        if told.applied_time > activated and told.applied_key < _SECOND:
+        if told.applied_time > activated and told.applied_key < _SECOND_KEYS:
             raise RefutedError("a command of the first client is executed for the second")
     second.start()
 
