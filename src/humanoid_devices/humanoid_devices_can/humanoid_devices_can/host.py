@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from humanoid_control_common.machine.linux import LINUX
 from humanoid_control_common.machine.machine import Machine
-from humanoid_devices_can.bus.bus import BusSettings, OpenBus, PythonCanBus
+from humanoid_devices_can.bus.bus import BusSettings, OpenBus
+from humanoid_devices_can.bus.python_can import PythonCanBus
 from humanoid_devices_can.guard.channel import GuardJob
 from humanoid_devices_can.guard.claim import Claim, claim
 from humanoid_devices_can.guard.guard_process import GuardProcess, RunningGuard

@@ -99,8 +99,8 @@ class Exchange:
     """A request to one motor, and the rule of its acknowledgement.
 
     With `quiet` [s] there is no answer: the motor obeys by sending nothing for that long after the
-    request. With `insists` that is the first one; it is repeated in the silence, too, since a frame
-    may be lost on its way to a motor that is not heard. With `again` [s] the motor obeys by
+    first request. That is repeated in the silence, too, since a frame may be lost on its way to a
+    motor that is not heard. With `again` [s] the motor obeys by
     sending: another answer must follow so much later, since an adapter that was held up may deliver
     frames from before the request.
     """
@@ -109,7 +109,6 @@ class Exchange:
     request: tuple[CanFrame, ...]
     judge: Judge = lambda identifier, payload: None
     quiet: float = 0.0
-    insists: bool = False
     again: float = 0.0
 
 

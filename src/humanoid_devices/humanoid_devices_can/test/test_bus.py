@@ -16,17 +16,14 @@ from can.exceptions import (
     CanTimeoutError,
 )
 
-from humanoid_devices_can.bus.bus import (
-    BusSettings,
-    DataFrame,
-    ErrorFrame,
-    InvalidFrame,
+from humanoid_devices_can.bus.bus import BusSettings, DataFrame, ErrorFrame, InvalidFrame
+from humanoid_devices_can.bus.error_frames import BusEvent, ControllerState, controller_state
+from humanoid_devices_can.bus.python_can import (
     PythonCanBus,
     closed_problem,
     opening_problem,
     sending_problem,
 )
-from humanoid_devices_can.bus.error_frames import BusEvent, ControllerState, controller_state
 from humanoid_devices_can.errors import AdapterLostError, InterfaceError, QueueFullError
 
 CAN2 = BusSettings("socketcan", "can2", 1_000_000)

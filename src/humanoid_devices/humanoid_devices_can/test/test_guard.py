@@ -16,6 +16,7 @@ import pytest
 
 from humanoid_control_common.machine.linux import LINUX
 from humanoid_devices_can.bus.bus import (
+    Bus,
     BusSettings,
     DataFrame,
     ErrorFrame,
@@ -170,7 +171,7 @@ def test_loop_that_is_not_fed_any_more_stands_still() -> None:
     assert guarded.memory.alive_at > 0.0
 
 
-class Motors:
+class Motors(Bus):
     """A bus whose motors send until they have received `deaf` + 1 rounds of frames.
 
     `noise` is a frame that comes without a pause.
@@ -231,6 +232,38 @@ def test_what_others_say_without_a_pause_is_no_motor_that_speaks(noise: Received
     motors = Motors(deaf=5, noise=noise)
     assert disabled(JOB, motors) == ""
     assert len(motors.sent) == 6 * len(FRAMES)
+
+
+class Confirming(Motors):
+    """Its adapter confirms what it was given `held_up` [s] ago."""
+
+    def __init__(self, clock: SteppedClock, held_up: float) -> None:
+        super().__init__()
+        self._clock, self._held_up = clock, held_up
+
+    def set_confirming(self, on: bool) -> bool:
+        return True
+
+    def ask(self) -> bool:
+        self.confirmed = self._clock.now - self._held_up
+        return True
+
+
+def test_motors_are_disabled_once_the_adapter_has_confirmed_their_silence() -> None:
+    clock = SteppedClock()
+    began = clock.now
+    motors = Confirming(clock, held_up=0.5)
+    memory = GuardMemory(bytearray(MEMORY_BYTES))
+    assert disable_motors(JOB, memory, clock, motors, clock) == ""
+    assert 0.55 < clock.now - began < 0.7
+
+
+def test_silence_behind_an_adapter_that_is_held_up_proves_nothing() -> None:
+    clock = SteppedClock()
+    motors = Confirming(clock, held_up=9.0)
+    memory = GuardMemory(bytearray(MEMORY_BYTES))
+    problem = disable_motors(JOB, memory, clock, motors, clock)
+    assert problem == f"{BUS}: the adapter is held up"
 
 
 ANSWERING = replace(JOB, motors=(GuardedMotor("j0", Signs(answer=(0xFFC000FF, 0x02000016))),))

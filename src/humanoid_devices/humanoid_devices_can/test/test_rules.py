@@ -169,8 +169,21 @@ def test_silence_is_an_answer_only_after_the_request_and_while_the_receiver_list
     talking = [MotorState(stamp=0.58)]
     assert not requests.over(0.61, 0.61, talking)
     assert len(requests.due(0.61, talking, NEVER)) == 1
-    assert requests.due(0.8, talking, NEVER) == []  # the motor obeys
-    assert requests.over(0.8, 0.8, talking)
+    assert not requests.over(0.62, 0.62, talking)
+    assert requests.over(0.63, 0.63, talking)
+    assert requests.failures == {}
+
+
+def test_an_order_is_repeated_at_the_end_of_the_silence_so_that_a_frame_after_it_is_confirmed() -> (
+    None
+):
+    requests = talk(Exchange(0, ((0, b"?"),), quiet=0.05))
+    assert len(requests.due(0.1, STATES, NEVER)) == 1
+    assert requests.due(0.149, STATES, NEVER) == []
+    assert len(requests.due(0.151, STATES, NEVER)) == 1
+    assert not requests.over(0.16, 0.1, STATES)  # only the first order is confirmed
+    assert requests.due(0.16, STATES, NEVER) == []
+    assert requests.over(0.16, 0.151, STATES)
     assert requests.failures == {}
 
 

@@ -9,7 +9,8 @@ import can
 import pytest
 
 from humanoid_control_common.rules.safety import SafetyFlag, SafetyLevel
-from humanoid_devices_can.bus.bus import BusSettings, DataFrame, InvalidFrame, PythonCanBus
+from humanoid_devices_can.bus.bus import BusSettings, DataFrame, InvalidFrame
+from humanoid_devices_can.bus.python_can import PythonCanBus
 from humanoid_devices_can.errors import WireError
 from humanoid_devices_can.guard.channel import GuardedMotor, GuardJob
 from humanoid_devices_can.guard.signs import Signs

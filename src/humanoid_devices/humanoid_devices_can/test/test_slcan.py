@@ -13,14 +13,10 @@ import pytest
 from can import BusState, Message
 from can.exceptions import CanOperationError, CanTimeoutError
 
+from humanoid_control_common.machine.linux import LINUX
 from humanoid_devices_can.bus import slcan
-from humanoid_devices_can.bus.bus import (
-    BusSettings,
-    DataFrame,
-    InvalidFrame,
-    PythonCanBus,
-    SharedCanBus,
-)
+from humanoid_devices_can.bus.bus import BusSettings, DataFrame, InvalidFrame
+from humanoid_devices_can.bus.python_can import PythonCanBus, SharedCanBus
 from humanoid_devices_can.bus.slcan import SlcanBus
 from humanoid_devices_can.errors import AdapterLostError, InterfaceError, WireError
 
@@ -109,6 +105,67 @@ def test_adapter_that_has_answered_its_opening_is_not_waited_for(
     monkeypatch.setattr(SlcanBus, "_ask", ask_and_answer)
     monkeypatch.setattr(SlcanBus, "_is_readable", wait_without_answer)
     PythonCanBus(BusSettings("slcan", adapter.path, 1_000_000)).close()
+
+
+@pytest.fixture
+def answering(adapter: Adapter, monkeypatch: pytest.MonkeyPatch) -> Iterator[PythonCanBus]:
+    """The bus of an adapter that has answered the request for its version."""
+    ask = SlcanBus._ask
+
+    def ask_and_answer(bus: SlcanBus) -> None:
+        ask(bus)
+        adapter.say(b"V1013\rF00\r")
+
+    monkeypatch.setattr(SlcanBus, "_ask", ask_and_answer)
+    bus = PythonCanBus(BusSettings("slcan", adapter.path, 1_000_000))
+    monkeypatch.undo()
+    adapter.heard_until(b"V\rF\r")
+    yield bus
+    bus.close()
+
+
+def test_adapter_confirms_behind_the_frames_that_it_has_received(
+    adapter: Adapter, answering: PythonCanBus
+) -> None:
+    assert answering.set_confirming(True)
+    before = LINUX.clock()
+    assert answering.ask()
+    adapter.heard_until(b"V\r")
+    adapter.say(FRAME)
+    assert len(answering.receive_all(1.0)) == 1
+    assert answering.confirmed == -math.inf
+    adapter.say(b"V1013\r")
+    assert answering.receive_all(0.05) == []  # an answer is no frame
+    assert before <= answering.confirmed <= LINUX.clock()
+
+
+def test_adapter_is_asked_again_once_it_has_answered(
+    adapter: Adapter, answering: PythonCanBus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(slcan, "ASK_AGAIN", math.inf)
+    assert answering.set_confirming(True)
+    for _ in range(3):
+        assert answering.ask()
+    answering.send((1, b""))
+    assert adapter.heard_until(b"T000000010\r").count(b"V") == 1
+    adapter.say(b"v1013\r")
+    answering.receive_all(0.05)
+    assert answering.ask()
+    adapter.heard_until(b"V\r")
+
+
+def test_adapter_whose_answer_is_lost_is_asked_again(
+    adapter: Adapter, answering: PythonCanBus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(slcan, "ASK_AGAIN", 0.0)
+    assert answering.set_confirming(True)
+    assert answering.ask()
+    assert answering.ask()
+    assert adapter.heard_until(b"V\rV\r")
+
+
+def test_adapter_that_did_not_answer_at_its_opening_does_not_confirm(bus: PythonCanBus) -> None:
+    assert not bus.set_confirming(True)
 
 
 def test_line_that_a_killed_host_has_left_half_written_is_ended_first(adapter) -> None:

@@ -129,6 +129,25 @@ def test_an_adapter_that_was_held_up_before_the_exit_is_waited_for(stiff: Stiff)
     assert enabled(bench) == []
 
 
+@pytest.mark.parametrize("before", [0.0, 0.03])
+def test_an_exit_ends_after_a_long_hold_up_of_the_adapter(stiff: Stiff, before: float) -> None:
+    bench, rig = stiff()
+    rig.call(rig.system.loop_ended)
+    bench.call("hold_up", before + 0.6)  # longer than the silence by which motors obey
+    rig.pause(before)
+    rig.deactivate()
+    assert enabled(bench) == []
+
+
+def test_an_exit_confirms_nothing_while_the_adapter_is_held_up(stiff: Stiff) -> None:
+    bench, rig = stiff()
+    rig.call(rig.system.loop_ended)
+    bench.call("hold_up", 3.0)
+    with pytest.raises(HardwareError, match=r"not confirmed .*j0 \(id 22\).*j3 \(id 39\)"):
+        rig.deactivate()
+    assert enabled(bench) == IDS
+
+
 def test_errors_on_the_bus_at_the_exit_leave_nothing_proved(stiff: Stiff) -> None:
     bench, rig = stiff()
     rig.call(rig.system.loop_ended)
@@ -249,7 +268,7 @@ def test_no_motor_is_enabled_once_the_guard_has_taken_over(stiff: Stiff) -> None
     bench.call("power_on", 22)
     bench.call("freeze", 22, True)  # its enabling is repeated after 1.4 s
     rig.system.reset_faults()
-    rig.run(0.1)
+    rig.run(0.2)
     heard = bench.heard()
     bench.hold_up(2.0)
     rig.run(1.0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Final
 
 from humanoid_devices_can.bus.bus import (
@@ -17,6 +18,7 @@ from humanoid_devices_can.bus.bus import (
     check_identifier,
     foreign_frame,
 )
+from humanoid_devices_can.bus.confirmations import Confirmations
 from humanoid_devices_can.bus.error_frames import BusEvent, ControllerState
 from humanoid_devices_can.errors import AdapterLostError, InterfaceError, QueueFullError
 from humanoid_stepped.scheduler import Flag
@@ -37,6 +39,7 @@ class MemoryAdapter:
 
     def __init__(self, bus: VirtualCanBus, arrived: Callable[[], None]) -> None:
         self.controller = bus.attach(self._receive, trouble=self._trouble)
+        self.controller.confirm = self._confirm
         self.bus, self._arrived = bus, arrived
         self.plugged = True
         self.occupied = False  # by another program: nothing opens it
@@ -77,11 +80,29 @@ class MemoryAdapter:
             socket.take(frame)
         self._arrived()
 
+    def _confirm(self, frame: WireFrame) -> None:
+        """Report a frame that got through to the sockets."""
+        if self.bus.now < self.controller.held_until:  # it was on the wire when that began
+            self.bus.after_hold_up(self.controller, lambda _: self._confirm(frame))
+            return
+        confirming = [socket for socket in self._sockets if socket.confirming]
+        for socket in confirming:
+            socket.confirm(frame)
+        if confirming:
+            self._arrived()
+
     def _trouble(self, trouble: Trouble, _now: int) -> None:
         kind, data = error_frames.encode(trouble)
         for socket in self._sockets:
             socket.arrive(ErrorFrame(BusEvent(kind & 0x3FF), data))
         self._arrived()
+
+
+@dataclass(frozen=True, slots=True)
+class _Sent:
+    """A frame that the adapter has sent."""
+
+    frame: WireFrame
 
 
 class MemoryCanBus(Bus):
@@ -92,9 +113,27 @@ class MemoryCanBus(Bus):
     ) -> None:
         self._adapter, self._settings, self._machine = adapter, settings, machine
         self.process = machine.process
-        self._incoming: deque[Received] = deque()
+        self._incoming: deque[Received | _Sent] = deque()
         self._arrived = Flag()
         self._lost = False
+        self._confirmations, self.confirming = Confirmations(), False
+
+    @property
+    def confirmed(self) -> float:  # type: ignore[override]  # it follows the adapter
+        """See Bus."""
+        return self._confirmations.until
+
+    def set_confirming(self, on: bool) -> bool:
+        """See Bus: as SocketCAN with the frames that the adapter has sent."""
+        if on:
+            self._confirmations = Confirmations()
+        self.confirming = on
+        return True
+
+    def confirm(self, frame: WireFrame) -> None:
+        """Take a frame that got through."""
+        self._incoming.append(_Sent(frame))
+        self._arrived.set()
 
     def take(self, frame: WireFrame) -> None:
         """Take a frame of the bus."""
@@ -122,7 +161,12 @@ class MemoryCanBus(Bus):
             self._arrived.clear()
             self._machine.wait(self._arrived, timeout)
             self._check()
-        return self._incoming.popleft() if self._incoming else None
+        while self._incoming:
+            received = self._incoming.popleft()
+            if not isinstance(received, _Sent):
+                return received
+            self._confirmations.confirm(received.frame)
+        return None
 
     def send(self, frame: CanFrame) -> None:
         """See Bus."""
@@ -130,8 +174,13 @@ class MemoryCanBus(Bus):
         controller, bus = self._adapter.controller, self._adapter.bus
         check_identifier(frame[0], self._settings)
         sent = WireFrame(*frame, extended=self._settings.extended)
-        if controller.full or not controller.send(sent, bus.now):
-            raise QueueFullError(f"{self._settings}: the adapter's queue is full")
+        full = QueueFullError(f"{self._settings}: the adapter's queue is full")
+        if controller.full:
+            raise full
+        if self.confirming:
+            self._confirmations.given(sent, self._machine.clock())
+        if not controller.send(sent, bus.now):
+            raise full
 
     def state(self) -> ControllerState:
         """See Bus: from error frames."""

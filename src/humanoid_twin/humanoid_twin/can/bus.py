@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import partial
 from typing import Final
 
 from humanoid_twin.can import bits
@@ -190,6 +191,20 @@ class VirtualCanBus:
             self._schedule()
         moment.now = max(now, moment.now)
 
+    def after_hold_up(self, node: CanController, act: Callable[[int], None]) -> None:
+        """Call `act` with the time [ns] at which the hold-up of a node ends, in this order."""
+        node.backlog.append(act)
+        if len(node.backlog) == 1:
+            self.disturbance.delay(node.held_until, partial(self._end_hold_up, node))
+            self._schedule()
+
+    def _end_hold_up(self, node: CanController, now: int) -> None:
+        if now < node.held_until:  # it has been prolonged
+            self.disturbance.delay(node.held_until, partial(self._end_hold_up, node))
+            return
+        while node.backlog:
+            node.backlog.popleft()(now)
+
     def settled_counters(self) -> Counters:
         """Return the counts up to now."""
         self._settle()
@@ -321,9 +336,14 @@ class VirtualCanBus:
                 continue
             if node.rec:
                 node.received(now)
-            receivers.append(node.receive)
+            held = now < node.held_until
+            receivers.append(partial(self._receive_later, node) if held else node.receive)
         if not lost:
             self.disturbance.deliver(attempt.frame, receivers, now)
+
+    def _receive_later(self, node: CanController, frame: CanFrame, now: int) -> None:
+        del now
+        self.after_hold_up(node, partial(node.receive, frame))
 
     def _fail(
         self, attempt: Transmission, senders: Sequence[CanController], outcome: Outcome, now: int
@@ -347,7 +367,7 @@ class VirtualCanBus:
 
     def _suspend(self, sender: CanController, idle: int) -> None:
         suspended = bits.SUSPEND if sender.state is ErrorState.PASSIVE else 0
-        sender.ready = idle + suspended * sender.bit_time
+        sender.ready = max(idle + suspended * sender.bit_time, sender.held_until)
 
     def _suspend_repetitions(self, attempt: Transmission, senders: Sequence[CanController]) -> None:
         """Stop simulating repetitions until something changes; they are counted then."""

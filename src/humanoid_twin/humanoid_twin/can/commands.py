@@ -101,13 +101,10 @@ class CanCommands:
         disturbance.lateness = round(seconds * 1e9)
 
     def hold_up(self, seconds: float) -> None:
-        """Hold all frames up for a time [s], both ways; then they arrive at once, in their order.
-
-        So does an adapter that gets no time.
-        """
+        """Hold the adapter up for a time [s]: all that it sends and receives comes afterwards."""
         if not 0 <= seconds < math.inf:
             raise CanError(f"held up for {seconds} s: can't be")
-        self.can.bus.disturbance.held_until = self.can.bus.now + round(seconds * 1e9)
+        self.adapter.controller.hold_up(self.can.bus.now + round(seconds * 1e9))
 
     def double(self, probability: float) -> None:
         """Deliver frames twice at random."""

@@ -53,10 +53,10 @@ class CanController:
     informs the bus.
     """
 
-    __slots__ = ("_queue_length", "_set_up", "_wanted", "acknowledges", "bit_time", "bitrate",
-                 "frames_sent", "listens_only", "on_bus", "powered", "queue", "ready", "rec",
-                 "receive", "recovering", "restarts", "sequences", "state", "tec",
-                 "trouble")  # fmt: skip
+    __slots__ = ("_queue_length", "_set_up", "_wanted", "acknowledges", "backlog", "bit_time",
+                 "bitrate", "confirm", "frames_sent", "held_until", "listens_only", "on_bus",
+                 "powered", "queue", "ready", "rec", "receive", "recovering", "restarts",
+                 "sequences", "state", "tec", "trouble")  # fmt: skip
 
     def __init__(
         self,
@@ -72,6 +72,7 @@ class CanController:
         self._wanted, self._set_up = wanted, set_up
         self.receive = receive
         self.trouble = trouble
+        self.confirm: Callable[[CanFrame], None] | None = None  # called with each frame sent
         self.queue: deque[CanFrame] = deque()  # frames to send, read by the bus
         self._queue_length = queue_length
         self.restarts = restarts  # leaves bus-off by itself
@@ -82,11 +83,14 @@ class CanController:
         self.bitrate = BITRATE
         self.bit_time = _SECOND // BITRATE  # [ns]
         self.ready = 0  # [ns] from when on the first frame of the queue may be sent
+        self.held_until = 0  # [ns]; see hold_up
+        self.backlog: deque[Callable[[int], None]] = deque()  # to be called when that ends
         self.reset()
 
     def reset(self) -> None:
         """Return to error active with an empty queue, as after power-up."""
         self.queue.clear()
+        self.backlog.clear()
         self.tec = self.rec = 0
         self.recovering = False  # bus-off, and counting recessive bits
         self.sequences = 0  # of 11 recessive bits counted
@@ -117,6 +121,12 @@ class CanController:
         else:
             self.reset()
         self._set_up()
+
+    def hold_up(self, until: int) -> None:
+        """Neither send nor hand over a frame until a time [ns]; then all, in their order."""
+        self.held_until = max(self.held_until, until)
+        self.ready = max(self.ready, until)
+        self._wanted()
 
     # Frames.
 
@@ -152,8 +162,10 @@ class CanController:
 
     def sent(self, now: int) -> None:
         """Remove the first frame of the queue: it got through."""
-        self.queue.popleft()
+        frame = self.queue.popleft()
         self.frames_sent += 1
+        if self.confirm:
+            self.confirm(frame)
         if self.tec:
             self.tec -= 1
             self._update(now)

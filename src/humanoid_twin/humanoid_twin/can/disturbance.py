@@ -19,12 +19,11 @@ class Disturbance:
     lost_probability: float = 0.0  # of being acknowledged and then lost in the receivers' buffers
     late_probability: float = 0.0  # of being held up in the receivers' buffers
     lateness: int = 0  # [ns] for so long
-    held_until: int = 0  # [ns] all frames are held up in the receivers' buffers until then
     double_probability: float = 0.0  # of being received twice
     corrupt_next: int = 0  # frames to destroy on the wire; their senders repeat them
     due: int = NEVER  # [ns] when the next late frame arrives
-    _held: list[tuple[int, int, CanFrame, Receivers]] = field(default_factory=list)
-    _count: int = 0  # of late frames, which keep their order
+    _held: list[tuple[int, int, Callable[[int], None]]] = field(default_factory=list)
+    _count: int = 0  # of what is late, which keeps its order
 
     def corrupts(self) -> bool:
         """Return whether the frame that starts now is destroyed."""
@@ -41,22 +40,27 @@ class Disturbance:
         """Hand a frame that got through at `now` [ns] to its receivers: once, twice, or later."""
         if self._strikes(self.double_probability):
             receivers = receivers * 2
-        late = self.lateness if self._strikes(self.late_probability) else 0
-        arrival = max(now + late, self.held_until)
-        if arrival > now:
-            self._count += 1
-            heappush(self._held, (arrival, self._count, frame, receivers))
-            self.due = self._held[0][0]
-            return
-        for receive in receivers:
-            receive(frame, now)
+        if self._strikes(self.late_probability):
+            self.delay(now + self.lateness, lambda at: _hand_over(frame, receivers, at))
+        else:
+            _hand_over(frame, receivers, now)
+
+    def delay(self, until: int, act: Callable[[int], None]) -> None:
+        """Call `act` with the time [ns] `until`; what is due together keeps its order."""
+        self._count += 1
+        heappush(self._held, (until, self._count, act))
+        self.due = self._held[0][0]
 
     def release(self, now: int) -> None:
-        """Deliver the late frame that is due."""
-        _, _, frame, receivers = heappop(self._held)
+        """Do what is due."""
+        _, _, act = heappop(self._held)
         self.due = self._held[0][0] if self._held else NEVER
-        for receive in receivers:
-            receive(frame, now)
+        act(now)
 
     def _strikes(self, probability: float) -> bool:
         return probability > 0 and self.random.random() < probability
+
+
+def _hand_over(frame: CanFrame, receivers: Receivers, now: int) -> None:
+    for receive in receivers:
+        receive(frame, now)

@@ -1,5 +1,6 @@
 """The commands about the CAN bus, and their effects at the host."""
 
+import itertools
 import json
 import struct
 from dataclasses import dataclass, field
@@ -197,6 +198,35 @@ def test_frames_of_a_hold_up_come_at_once_and_in_their_order(host):
     host.got.clear()
     host.run(50)
     assert host.got == []
+
+
+def test_a_hold_up_that_is_prolonged_keeps_the_order(host):
+    host.enable(22)
+    host.run(10)
+    host.commands.hold_up(0.05)
+    host.run(30)
+    host.got.clear()
+    host.commands.hold_up(0.05)
+    host.commands.hold_up(0.01)  # does not shorten it
+    host.run(49)
+    assert host.got == []
+    host.run(2)
+    kinds = [frame.identifier & 0xFF for frame in host.got]
+    assert 30 <= len(kinds) <= 33
+    assert all(a != b for a, b in itertools.pairwise(kinds))  # both kinds of feedback in turn
+
+
+def test_motors_hear_each_other_while_the_adapter_is_held_up(host):
+    other = []
+    host.can.bus.attach(lambda frame, _: other.append(frame)).set(listens_only=True)
+    host.enable(22)
+    host.run(10)
+    host.got.clear()
+    other.clear()
+    host.commands.hold_up(0.05)
+    host.run(40)
+    assert host.got == []
+    assert len(other) == 16
 
 
 def test_a_motor_whose_cable_is_cut_keeps_its_torque_and_hears_nothing(host):

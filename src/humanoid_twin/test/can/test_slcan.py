@@ -123,6 +123,19 @@ def test_path_leads_to_a_serial_line_and_is_removed_at_the_end(bench, tmp_path):
     assert not path.is_symlink()
 
 
+def test_a_held_up_adapter_answers_afterwards_and_behind_the_frames_received_before(bench, host):
+    host.ask(b"S8\rO\r")
+    held = host.port.controller
+    held.hold_up(bench.bus.now + 50_000_000)
+    other = bench.bus.attach(lambda *_: None)
+    other.send(CanFrame(0x100, b""), bench.bus.now)
+    bench.bus.run(bench.bus.now + 10_000_000)
+    host.write(b"V\r")
+    assert host.read() == b""
+    bench.bus.run(bench.bus.now + 41_000_000)
+    assert host.answer() == b"T000001000\rV1013\r"
+
+
 def test_link_that_a_killed_process_has_left_is_replaced(bench, tmp_path):
     path = tmp_path / "can"
     path.symlink_to("/dev/pts/99999")

@@ -18,8 +18,10 @@ from can.exceptions import CanOperationError, CanTimeoutError
 from can.interfaces.slcan import slcanBus
 
 from humanoid_control_common.machine.linux import LINUX
+from humanoid_devices_can.bus.confirmations import Confirmations
 
 ASK_FLAGS: Final = 0.1  # [s] between two requests for the status flags
+ASK_AGAIN: Final = 0.1  # [s] until a request whose answer is missing is repeated
 SETTLE: Final = 0.1  # [s] an adapter may take to answer the commands that open it
 MOST_OUTSTANDING: Final = 5  # frames without answer; the adapter may queue 10
 ANSWER_TIMEOUT: Final = 0.2  # [s] after which an answer counts as lost
@@ -27,6 +29,7 @@ LONGEST_LINE: Final = 64  # bytes; the longest answer of an adapter has 32
 CHUNK: Final = 4096  # [bytes] of one read
 BUSY: Final = 0.001  # [s] until a port that another process reads is tried again
 EMPTY_READS: Final = 20  # in a row, of a port that is readable again at once: it is closed
+_VERSION: Final = "V"  # the one request that adapters of all makes answer
 _ERROR_PASSIVE: Final = 0x20
 _QUEUE_FULL: Final = 0x02  # of frames to be sent
 _BROKEN: Final = _ERROR_PASSIVE | 0x80  # and a bus error
@@ -53,6 +56,8 @@ class SlcanBus(slcanBus):  # type: ignore[misc]
         self._unsent = bytearray(2 * self.LINE_TERMINATOR)
         self._lines: deque[bytes | ValueError] = deque()  # frames, and what is none
         self._answered = False  # the adapter supports the request for flags
+        self._has_version = False  # and the one for its version
+        self._confirmations = Confirmations()
         self._off = False
         self._refused_before = 0  # refusals at the latest flags
         super().__init__(channel, sleep_after_open=sleep_after_open, **options)
@@ -87,6 +92,7 @@ class SlcanBus(slcanBus):  # type: ignore[misc]
     def _settle(self) -> None:
         """Receive the answers to the opening commands, so that they count as no frame's."""
         deadline = LINUX.clock() + SETTLE
+        self._write(_VERSION)
         self._ask()
         while not self._answered and (left := deadline - LINUX.clock()) > 0.0:
             if not self._lines:
@@ -222,6 +228,21 @@ class SlcanBus(slcanBus):  # type: ignore[misc]
         self._split()
         return bool(data)
 
+    def confirm_by(self, confirmations: Confirmations) -> bool:
+        """Note the answers to `ask_version` there. Return False if there are none."""
+        self._confirmations = confirmations
+        return self._has_version
+
+    def ask_version(self) -> None:
+        """Request the version: the answer comes behind all frames that the adapter has received.
+
+        Do nothing while an answer is missing. Raises CanOperationError.
+        """
+        now = LINUX.clock()
+        if self._confirmations.may_give(now - ASK_AGAIN):
+            self._confirmations.given(_VERSION, now)
+            self._write(_VERSION)
+
     def _ask(self) -> None:
         """Request the status flags."""
         self._flags_requested = LINUX.clock()
@@ -252,6 +273,9 @@ class SlcanBus(slcanBus):  # type: ignore[misc]
                 self._lines.append(error)
         elif line in (b"Z", b"z"):
             self.accepted += 1
+        elif line[:1] in (b"V", b"v"):
+            self._has_version = True
+            self._confirmations.confirm(_VERSION)
         elif line:
             self._lines.append(line)
 

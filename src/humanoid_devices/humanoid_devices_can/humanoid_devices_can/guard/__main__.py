@@ -12,7 +12,7 @@ from typing import Final
 
 from humanoid_control_common.machine.linux import LINUX
 from humanoid_control_common.machine.realtime import LOOP_PRIORITY
-from humanoid_devices_can.bus.bus import SharedCanBus
+from humanoid_devices_can.bus.python_can import SharedCanBus
 from humanoid_devices_can.guard.channel import GOOD_BYE, GuardJob, GuardMemory
 from humanoid_devices_can.guard.stall_detection import guard
 

@@ -1,11 +1,12 @@
 """Disable the motors of a bus whose control process no longer serves it."""
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Final
 
 from humanoid_devices_can.bus.bus import Bus, DataFrame, OpenBus
 from humanoid_devices_can.bus.sending import ROOM, send_with_room
-from humanoid_devices_can.errors import CanBusError
+from humanoid_devices_can.errors import CanBusError, QueueFullError
 from humanoid_devices_can.guard.channel import ControlProcess, GuardJob, GuardMemory
 from humanoid_devices_can.guard.signs import Observation
 
@@ -54,16 +55,19 @@ def _disable_once(
     deadline: float,
 ) -> str:
     seen, rounds = Observation([motor.signs for motor in job.motors]), 0
+    confirms = bus.set_confirming(True)
+
     try:
         if memory.waited:  # frames received before, in another session, prove nothing now
-            _listen(bus, seen, QUIET, lambda _: seen.all_heard(), clock, wait)
+            _listen(bus, seen, QUIET, seen.all_heard, clock, wait)
         while True:
             for frame in job.frames:
                 send_with_room(bus, frame, min(clock() + FULL, deadline), clock, wait)
             rounds += 1
             seen.ordered(clock())
-            _listen(bus, seen, 2.0 * QUIET, lambda now: seen.silence(now) >= QUIET, clock, wait)
-            problem = _problem(job, seen, clock())
+            _listen(bus, seen, 2.0 * QUIET, lambda: seen.silence(clock()) >= QUIET, clock, wait)
+            now = clock()
+            problem = _problem(job, seen, now, bus.confirmed if confirms else now)
             if not problem and rounds >= LEAST_ROUNDS:
                 memory.note_proved(seen.proved())
                 return ""
@@ -77,7 +81,7 @@ def _listen(
     bus: Bus,
     seen: Observation,
     longest: float,
-    is_over: Callable[[float], bool],
+    is_over: Callable[[], bool],
     clock: Clock,
     wait: Callable[[float], None],
 ) -> None:
@@ -88,17 +92,22 @@ def _listen(
         now = clock()
         if isinstance(received, DataFrame):
             seen.take(received.identifier, now)
-        if now >= end or is_over(now):
+        if now >= end or is_over():
             return
         if received is None:
+            with suppress(QueueFullError):
+                bus.ask()
             wait(ROOM)
 
 
-def _problem(job: GuardJob, seen: Observation, now: float) -> str:
+def _problem(job: GuardJob, seen: Observation, now: float, certain: float) -> str:
+    """Return what speaks against a success; `certain` [s]: see Bus."""
     if sending := seen.sending(now, QUIET):
         return f"{_named(job, sending)}: it still sends"
     if unanswered := seen.unanswered():
         return f"{_named(job, unanswered)}: no answer that it is disabled"
+    if seen.sending(certain, QUIET):
+        return f"{job.bus}: the adapter is held up"
     return ""
 
 

@@ -121,11 +121,11 @@ class Guard:
 
     def end(self) -> Stage:
         """End the guard process after its present action and return its progress."""
-        running, self._running = self._running, None
+        running = self._running
         if running is None:
             return Stage.WATCHES
-        running.end()
-        self._former = running.memory
+        running.end()  # until then `stage` is its progress
+        self._former, self._running = running.memory, None
         return running.memory.stage
 
 
@@ -138,6 +138,11 @@ def needs_guard(settings: CanSettings, family: MotorFamily) -> bool:
 def is_shared(settings: CanSettings) -> bool:
     """Return whether another process could open the bus."""
     return settings.bus.interface != _OF_ONE_PROCESS
+
+
+def has_one_reader(settings: CanSettings) -> bool:
+    """Return whether two processes that have opened the bus take each other's frames."""
+    return settings.bus.interface == "slcan"
 
 
 def guarded_motors(settings: CanSettings, family: MotorFamily) -> tuple[GuardedMotor, ...]:

@@ -25,12 +25,13 @@ class Observation:
         self._sender = {it: motor for motor, sign in enumerate(signs) for it in sign.feedback}
         self._heard: set[int] = set()  # have sent feedback
         self._answered: set[int] = set()  # that they are disabled, since the latest order
-        self._latest = [0.0] * len(signs)  # feedback, or the latest order
+        self._latest = [0.0] * len(signs)  # [s] feedback
+        self._first_order = self._latest_order = 0.0  # [s]
 
     def ordered(self, now: float) -> None:
-        """Note that all motors have been sent the order to be disabled."""
+        """Note that all motors have been sent the order to be disabled, perhaps once more."""
         self._answered.clear()
-        self._latest = [now] * len(self._signs)
+        self._first_order, self._latest_order = self._first_order or now, now
 
     def take(self, identifier: int, now: float) -> None:
         """Take a data frame. Frames of other senders do not count."""
@@ -48,14 +49,14 @@ class Observation:
 
     def silence(self, now: float) -> float:
         """Return how long [s] no motor has sent feedback since the latest order."""
-        return now - max(self._latest, default=now)
+        return now - max(*self._latest, self._latest_order)
 
     def sending(self, now: float, quiet: float) -> list[int]:
-        """Return the motors that have sent feedback within `quiet` [s]."""
+        """Return the motors that were not silent for `quiet` [s] since the first order."""
         return [
             motor
             for motor, sign in enumerate(self._signs)
-            if sign.feedback and now - self._latest[motor] < quiet
+            if sign.feedback and now - max(self._latest[motor], self._first_order) < quiet
         ]
 
     def unanswered(self) -> list[int]:

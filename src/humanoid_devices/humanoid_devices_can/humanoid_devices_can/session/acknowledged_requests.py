@@ -53,33 +53,25 @@ class AcknowledgedRequests:
         """
         due = []
         for request in self._open():
-            # Some motors obey by silence: their request is repeated only if they send.
-            sends = states[request.exchange.motor].stamp > request.sent
             elapsed = now - request.sent
-            repeated = sends or request.exchange.insists or not request.exchange.quiet
-            again = elapsed >= self._retry and repeated
             lost = refused > request.sent and elapsed >= REFUSED
-            if request.sent == -math.inf or again or lost:
+            if elapsed >= self._retry or lost or self._may_end(request, now, states):
                 due.append(request.exchange)
-                if not request.exchange.insists or request.sent == -math.inf:
-                    request.obeyed_from = now
+                request.obeyed_from = min(request.obeyed_from, now)
                 request.sent, request.sends_since = now, math.inf
         return due
 
-    def over(self, now: float, drained: float, states: Sequence[MotorState]) -> bool:
+    def over(self, now: float, certain: float, states: Sequence[MotorState]) -> bool:
         """Return whether every request is answered or timed out.
 
-        `drained`: when the receiver was last up to date; silence is judged by that.
+        `certain`: what had arrived by then [s] has been taken; silence is judged by that.
         """
         for request in self._open():
-            quiet, motor = request.exchange.quiet, request.exchange.motor
-            latest = max(request.obeyed_from, states[motor].stamp)
-            if quiet and drained - latest >= quiet:
+            if _is_silent(request, certain, states):
                 request.answer = ""
         if now >= self._deadline:
             for request in self._open():
-                sends = states[request.exchange.motor].stamp > request.sent
-                disobeys = request.exchange.quiet and sends
+                disobeys = request.exchange.quiet and not _is_silent(request, now, states)
                 what = "it still sends" if disobeys else "no answer"
                 request.answer = f"{what} within {self._timeout:g} s"
                 request.code = MOTOR_REFUSED if disobeys else MOTOR_NO_ANSWER
@@ -88,5 +80,20 @@ class AcknowledgedRequests:
         }
         return not self._open()
 
+    def _may_end(self, request: _Request, now: float, states: Sequence[MotorState]) -> bool:
+        """Return whether a silence is complete, if the adapter confirms a frame after it."""
+        ends = _begin(request, states) + request.exchange.quiet
+        return request.exchange.quiet > 0.0 and request.sent < ends <= now
+
     def _open(self) -> list[_Request]:
         return [request for request in self._requests.values() if request.answer is None]
+
+
+def _begin(request: _Request, states: Sequence[MotorState]) -> float:
+    """Return since when [s] a motor is silent that has been sent its request."""
+    return max(request.obeyed_from, states[request.exchange.motor].stamp)
+
+
+def _is_silent(request: _Request, now: float, states: Sequence[MotorState]) -> bool:
+    quiet = request.exchange.quiet
+    return quiet > 0.0 and now - _begin(request, states) >= quiet

@@ -66,7 +66,7 @@ class Activation:
         failures = self._silent(asked, self._timing.silence)
         orders = [self._family.disabling(m, clear_faults=False) for m in motors]
         quiet = self._timing.silence_at_exit
-        orders = [replace(it, quiet=quiet, insists=True) if it.quiet else it for it in orders]
+        orders = [replace(it, quiet=quiet) if it.quiet else it for it in orders]
         failures |= self._exchange_disabling(orders)
         health = self._session.health
         if health.was_off or health.disturbed(began):

@@ -15,6 +15,7 @@ from humanoid_devices_can.guard.guard_client import (
     Guard,
     disabling_frames,
     guarded_motors,
+    has_one_reader,
     is_shared,
     needs_guard,
 )
@@ -198,7 +199,10 @@ class BusLifecycle:
 
     def _open(self) -> Session:
         bus, machine = self._host.open_bus(self._settings.bus), self._host.machine
-        return Session(bus, self._family, self._settings, self._timing, machine, self._cancelled)
+        session = Session(bus, self._family, self._settings, self._timing, machine, self._cancelled)
+        if has_one_reader(self._settings):
+            session.leaves_frames = lambda: self.guard.stage is Stage.ACTS
+        return session
 
     def _reopen(self, session: Session) -> Session:
         """Open the bus again, with a new guard; it acts if the adapter is missing."""

@@ -64,6 +64,7 @@ class Health:
     abandoned: bool = False  # nothing may be sent, although the adapter is there
     was_off: bool = False  # the controller was bus-off since the session began
     drained: float = -math.inf  # the receiving thread was up to date
+    confirmed: float = -math.inf  # so was the adapter; see Bus
     data_at: float = -math.inf  # a frame from a motor
     error_at: float = -math.inf
     passive_at: float = -math.inf

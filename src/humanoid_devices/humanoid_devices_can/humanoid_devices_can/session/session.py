@@ -17,6 +17,7 @@ from humanoid_devices_can.errors import (
     AdapterLostError,
     CanBusError,
     MotorError,
+    QueueFullError,
     WireError,
 )
 from humanoid_devices_can.motor_protocol import Exchange, MotorFamily, MotorState
@@ -52,7 +53,10 @@ class Session:
     changing threads several times in a period would take most of it. The threads rest meanwhile.
     """
 
+    # True while another process must receive all: two readers of a serial line share its bytes.
+    leaves_frames: Callable[[], bool] = staticmethod(lambda: False)
     _on_limp: Callable[[], None] | None = None  # see loop_ended
+    _confirms = False  # the adapter, in the exchange that runs; see Bus
 
     def __init__(
         self,
@@ -104,7 +108,7 @@ class Session:
     def receive_here(self) -> None:
         """Take what has arrived, in the caller's thread. Never waits."""
         self._received_here_at = now = self.clock()
-        if self.health.lost or not self._receiving.acquire(blocking=False):
+        if self.health.lost or self.leaves_frames() or not self._receiving.acquire(blocking=False):
             return
         try:
             self._take_all(self._bus.receive_all(0.0))
@@ -170,6 +174,7 @@ class Session:
         self._requests = requests = AcknowledgedRequests(
             exchanges, fed_at, timeout=timeout, retry=retry
         )
+        self._confirms = self._bus.set_confirming(True)
         try:
             while self._pending(requests, may_go_on):
                 now = self.clock()
@@ -179,6 +184,7 @@ class Session:
                 self._machine.sleep(LOOK)
         finally:
             self._requests = None
+            self._bus.set_confirming(False)
         return requests.failures
 
     def unheard(self, motors: Mapping[int, float], patience: float) -> list[int]:
@@ -192,9 +198,12 @@ class Session:
 
     def _pending(self, requests: AcknowledgedRequests, may_go_on: Callable[[], bool]) -> bool:
         """Queue the requests that are due; return whether an answer is still missing."""
-        now = self.clock()
+        now, certain = self.clock(), self.health.drained
+        if self._confirms:
+            certain = self.health.confirmed
+            self._ask()
         with self._requests_lock:
-            if requests.over(now, self.health.drained, self.states):
+            if requests.over(now, certain, self.states):
                 return False
             if self.health.lost:
                 raise AdapterLostError(self.health.lost.text, self.health.lost)
@@ -205,6 +214,16 @@ class Session:
             for exchange in requests.due(now, self.states, self.health.refused_at):
                 self.transmit_queue.order(exchange.motor, exchange.request, now)
         return True
+
+    def _ask(self) -> None:
+        """Have the adapter confirm."""
+        try:
+            with self._sending:
+                self._bus.ask()
+        except QueueFullError:
+            return
+        except AdapterLostError as error:
+            self._lose(error.reason)
 
     def forget(self, motor: int) -> None:
         """Drop the sent gains and the fault reports of a motor that will be enabled anew."""
@@ -247,7 +266,7 @@ class Session:
             raise
 
     def _receive(self) -> None:
-        if self.clock() - self._received_here_at < RESTS:
+        if self.clock() - self._received_here_at < RESTS or self.leaves_frames():
             self._machine.wait(self._roused, RESTS)
             self._roused.clear()
             return
@@ -268,6 +287,7 @@ class Session:
             now = self.clock()
             for it in received:
                 self._take(it, now)
+        self.health.confirmed = self._bus.confirmed
 
     def _is_up_to_date(self, now: float) -> None:
         """Note that everything was received that had arrived at `now` [s]."""

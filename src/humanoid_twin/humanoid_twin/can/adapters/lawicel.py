@@ -67,7 +67,7 @@ class LawicelAdapter:
     """
 
     def __init__(self, bus: VirtualCanBus, write: Callable[[bytes], bool]) -> None:
-        self._write = write
+        self._bus, self._write = bus, write
         self.controller = bus.attach(self._receive, trouble=self._trouble, restarts=False)
         self.controller.set(powered=False)
         self.offers_flags = True  # has the command F, from the next opening of the channel on
@@ -87,7 +87,10 @@ class LawicelAdapter:
         self._line.clear()
 
     def feed(self, received: bytes, now: int) -> None:
-        """Take characters from the host, at `now` [ns]."""
+        """Take characters from the host, at `now` [ns], or when a hold-up ends."""
+        if now < self.controller.held_until:
+            self._bus.after_hold_up(self.controller, lambda at: self.feed(received, at))
+            return
         *lines, rest = (bytes(self._line) + received).split(b"\r")
         self._line[:] = rest[: LONGEST_LINE + 1]  # too long, and stays so until its end
         answers = b"".join([self._answer(line, now) for line in lines])
