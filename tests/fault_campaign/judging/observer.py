@@ -25,6 +25,7 @@ from test_support.operator import CLEAR_FAULT, LATCHED, Participant
 from fault_campaign.campaign_controllers import DAMPING, POLICY, REMOTE
 from humanoid_control_common.machine.linux import LINUX
 from humanoid_control_common.machine.machine import Machine
+from humanoid_controller_manager.safety.loop_diagnoses import MODE
 
 _MANAGER: Final = "controller_manager"
 
@@ -52,9 +53,10 @@ class Observer:
         self.safety: list[SafetyStatus] = []
         self.impedance: ImpedanceState | None = None
         self.recording = False  # True once the black box reports a control process
+        self.mode_diagnosis = ""  # text of the latest diagnosis of the mode
         self.listen(SafetyStatus, "/safety_status", self.safety.append, LATCHED)
         self.listen(ImpedanceState, "/erob_impedance_manager/state", self._note_impedance)
-        self.listen(DiagnosticArray, "/diagnostics", self._note_black_box)
+        self.listen(DiagnosticArray, "/diagnostics", self._note_diagnoses)
         create = node.create_publisher
         self.commands = create(MITCommand, f"/{REMOTE}/command", 4)
         self.orders = create(String, f"/{REMOTE}/order", 1)
@@ -84,7 +86,7 @@ class Observer:
         for subscription in list(self.node.subscriptions):
             self.node.destroy_subscription(subscription)
         del self.safety[:], self.joint_states[:], self.statements[:], self.standby[:]
-        self.impedance, self._loaded = None, ""
+        self.impedance, self._loaded, self.mode_diagnosis = None, "", ""
         for ear in self._ears:
             ear()
 
@@ -179,8 +181,10 @@ class Observer:
     def _note_impedance(self, message: ImpedanceState) -> None:
         self.impedance = message
 
-    def _note_black_box(self, message: DiagnosticArray) -> None:
+    def _note_diagnoses(self, message: DiagnosticArray) -> None:
         for status in message.status:
+            if status.name == MODE:
+                self.mode_diagnosis = status.message
             if status.name == "black box":
                 watched = {it.key: it.value for it in status.values}
                 self.recording = watched.get("control process", "none") != "none"

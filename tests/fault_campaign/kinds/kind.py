@@ -72,6 +72,7 @@ class Scene:
     scenario: Scenario
     joint: str  # the joint that is struck; empty: none
     stream: Stream | None  # in REMOTE
+    alone: bool = True  # no other fault acts at the same time
     began: float = 0.0  # [s] robot time of the begin of the fault
     ends: ExitStack = field(default_factory=ExitStack)  # cleanup when the fault is mended
 

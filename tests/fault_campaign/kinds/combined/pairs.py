@@ -72,7 +72,8 @@ def paired(first: Kind, second: Kind, joints: tuple[str, str], apart: float) -> 
     both = (first, second)
 
     def scenes(scene: Scene) -> tuple[Scene, Scene]:
-        return replace(scene, joint=joints[0]), replace(scene, joint=joints[1])
+        one, two = (replace(scene, joint=it, alone=False) for it in joints)
+        return one, two
 
     def inject(scene: Scene) -> None:
         one, two = scenes(scene)

@@ -1,7 +1,7 @@
 """Checks of server and robot after a fault of the joint stream, and a client that begins again.
 
-The robot has left its client for a fault of the stream, and remains in REMOTE. Where another fault
-has led it out of REMOTE, nothing is demanded of the stream.
+The robot has left its client for a fault of the stream, and remains in REMOTE. Another fault may
+lead it out of REMOTE, also during a check: then nothing is demanded of the stream.
 """
 
 from __future__ import annotations
@@ -11,18 +11,17 @@ from functools import partial
 from typing import Final
 
 import numpy as np
-from diagnostic_msgs.msg import DiagnosticArray
 
 from fault_campaign.kinds.combined.exits import simulated
 from fault_campaign.kinds.kind import RefutedError, Scene
-from fault_campaign.kinds.moving.trajectories import heard
 from fault_campaign.stepped.stream_client import JointStream
 from humanoid_control_common.rules.modes import Mode
 from humanoid_joint_client.status import Execution, Status
 from humanoid_joint_stream.facts import SECOND
 from humanoid_joint_stream.server.session import Session, StandingFault
 
-TOLD: Final = 1.5  # [s] until a diagnosis, or the mode, is stated
+# [s] docs/diagnostics.md: from a new remark of a controller to the diagnosis that tells it.
+_TOLD: Final = 0.1
 _NOISE: Final = 0.03  # [rad/s] of a measured velocity
 _MEASURED: Final = 0.06  # [s] a velocity is older than the tick that judges it, at most
 
@@ -46,14 +45,19 @@ def ended(*statuses: Status) -> Callable[[Scene], None]:
     """
 
     def mend(scene: Scene) -> None:
-        stream, observer = stream_of(scene), scene.robot.observer
-        if observer.now.mode == Mode.REMOTE:  # else another fault has ended it
-            end = stream.client.stream.end
-            if (end.status if end else None) not in (statuses or (None,)):
-                raise RefutedError(f"the stream ends with {end}, expected {statuses}")
-            if not _remarked(scene, "joint stream"):
-                raise RefutedError("the robot does not say that its stream has ended")
-        _renewed(scene)
+        if not in_remote(scene):
+            return
+        end = stream_of(scene).client.stream.end
+        if (end.status if end else None) not in (statuses or (None,)):
+            raise RefutedError(f"the stream ends with {end}, expected {statuses}")
+        observer = scene.robot.observer
+        told = observer.within(_TOLD, lambda: "joint stream has ended" in observer.mode_diagnosis)
+        if not in_remote(scene):
+            return
+        if not told:
+            raise RefutedError(f"the end of the stream is not told: {observer.mode_diagnosis!r}")
+        stream_of(scene).replace_client()
+        _begins(scene)
 
     return mend
 
@@ -65,33 +69,28 @@ def stays_in_remote(scene: Scene) -> None:
     scene.ends.close()
 
 
-def _remarked(scene: Scene, words: str) -> bool:
-    """Return whether the robot says `words` of the controller in charge."""
-    told, observer = list[DiagnosticArray](), scene.robot.observer
-    with heard(observer, DiagnosticArray, "/diagnostics", told.append):
-        return observer.within(
-            TOLD, lambda: any(words in it.message for array in told for it in array.status)
-        )
+def in_remote(scene: Scene) -> bool:
+    """Return whether REMOTE is in force. Raises RefutedError if no other fault has ended it."""
+    now = scene.robot.observer.now
+    if now.mode == Mode.REMOTE:
+        return True
+    if scene.alone:
+        raise RefutedError(f"mode {now.mode} without another fault: {now.status_message!r}")
+    return False
 
 
-def _renewed(scene: Scene) -> None:
+def _begins(scene: Scene) -> None:
     """Have a client begin again; it needs no new STANDBY. Raises RefutedError if it does not."""
     stream = stream_of(scene)
-    if scene.robot.observer.now.mode == Mode.REMOTE:
-        stream.replace_client()
-        _begins(stream)
-
-
-def _begins(stream: JointStream) -> None:
     active = stream.begin()
-    if stream.execution is not Execution.FOLLOWING:
+    if stream.execution is not Execution.FOLLOWING and in_remote(scene):
         raise RefutedError(f"no client can begin: active {active}, {stream.execution.name}")
 
 
 def goes_on(scene: Scene) -> None:
     """Raises RefutedError if the robot does not follow any more."""
-    stream, in_remote = stream_of(scene), scene.robot.observer.now.mode == Mode.REMOTE
-    if in_remote and stream.execution is not Execution.FOLLOWING:
+    stream = stream_of(scene)
+    if in_remote(scene) and stream.execution is not Execution.FOLLOWING:
         end = stream.client.stream.end
         raise RefutedError(f"the robot does not follow: {stream.execution.name}, {end}")
 
@@ -117,4 +116,4 @@ def cleared(scene: Scene) -> None:
     stream.replace_client()
     for fault in stream.server.answer(lambda it, _: it.standing_faults()) or ():
         stream.server.call(partial(_clears, fault))
-    _begins(stream)
+    _begins(scene)

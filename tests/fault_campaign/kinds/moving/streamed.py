@@ -20,7 +20,6 @@ from fault_campaign.judging.violation import Breach
 from fault_campaign.kinds.combined.exits import simulated
 from fault_campaign.kinds.kind import Allowed, Filed, Kind, Outcome, RefutedError, Scene
 from fault_campaign.kinds.moving.stream_checks import (
-    TOLD,
     cleared,
     ended,
     goes_on,
@@ -41,6 +40,7 @@ from humanoid_joint_stream.shared.records import SentCommand
 from humanoid_joint_stream.shared.slot import Slot
 
 Change = Callable[[Any, int], object]  # of an update; the number is that of the joint struck
+_STATED: Final = 1.5  # [s] until a mode, or the end of a stream, is stated
 _LATE: Final = 0.08  # [s] of a delayed update, at most: its command is not over yet
 _LOST, _DOUBLED = 0.3, 0.3  # share of the updates
 _HORIZONS: Final = (0.1, 0.6)  # [s] of the commands of a server that stops: it is silent at 0.2 s
@@ -237,10 +237,10 @@ def _leaves(scene: Scene) -> None:
     """The operator requests DAMPING; the client goes on sending, and activates again and again."""
     stream, observer = stream_of(scene), scene.robot.observer
     observer.request(Mode.DAMPING)
-    if not observer.within(TOLD, lambda: observer.now.mode == Mode.DAMPING):
+    if not observer.within(_STATED, lambda: observer.now.mode == Mode.DAMPING):
         raise RefutedError(f"mode {observer.now.mode}: {observer.now.status_message!r}")
     refused(scene, Status.NOT_READY)
-    observer.within(TOLD, lambda: stream.client.stream.end)
+    observer.within(_STATED, lambda: stream.client.stream.end)
     end = stream.client.stream.end
     if end is None or end.status is not Status.INACTIVE or "DAMPING" not in end.message:
         raise RefutedError(f"the stream ends with {end}, and the mode is DAMPING")
@@ -258,7 +258,8 @@ def _before_the_first_update(end: Callable[[JointStream], object]) -> Callable[[
 
     def inject(scene: Scene) -> None:
         robot, observer = simulated(scene), scene.robot.observer
-        if not observer.loads(JOINT_STREAM_FILE, TOLD) or not observer.comes_to(Mode.REMOTE, TOLD):
+        loaded = observer.loads(JOINT_STREAM_FILE, _STATED)
+        if not (loaded and observer.comes_to(Mode.REMOTE, _STATED)):
             raise RefutedError(f"no REMOTE: {observer.now.status_message!r}")
         stream = robot.stream = JointStream(robot.stepped, observer, scene.scenario.waves)
         scene.ends.callback(stream.end)
