@@ -21,10 +21,10 @@ from std_srvs.srv import Trigger
 
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.middleware.fastdds_tuning import tuned_middleware
+from humanoid_control_common.robot.domain_lock import take_domain_lock
 from humanoid_control_common.robot.robot_namespace import ROOT
 from humanoid_control_common.rules.reason_codes import RESET_SENT
 from humanoid_control_common.testing import own_domains
-from humanoid_controller_manager.ros.process.domain_lock import take_domain_lock
 
 CLEAR_FAULT: Final = "mode_manager/clear_fault"
 GONE: Final = 10  # statements since all reports are OK: the mode manager has these reports, too

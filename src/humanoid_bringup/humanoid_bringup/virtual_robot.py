@@ -7,9 +7,9 @@ from typing import Final
 
 from humanoid_bringup.executables import write_parameters
 from humanoid_bringup.options import Backend, Options, Process
+from humanoid_control_common.robot.domain_lock import FOLDER
 from humanoid_control_common.robot.robot_namespace import ROOT, file_mark
 from humanoid_control_common.robot.ros_domain import own_domain
-from humanoid_controller_manager.ros.process.domain_lock import FOLDER
 
 PACKAGE: Final = "humanoid_twin"
 READY: Final = "robot: "  # start of the line it prints once it answers on its buses

@@ -27,7 +27,7 @@ from humanoid_control_common.ending_times import (
     SIGINT_TO_SIGTERM,
     SIGTERM_TO_SIGKILL,
 )
-from humanoid_controller_manager.ros.process.domain_lock import take_domain_lock
+from humanoid_control_common.robot.domain_lock import take_domain_lock
 from launch import Action, LaunchContext, LaunchDescription
 
 # Returns the processes to start and the notes to print first; may write files into the folder.

@@ -14,7 +14,7 @@ from humanoid_bringup.supervision.terminal_signals import StopSignals
 from humanoid_control_cli.client import Client
 from humanoid_control_cli.domain import robot_in_words, robot_namespace
 from humanoid_control_cli.errors import RefusedError
-from humanoid_controller_manager.ros.process.domain_lock import take_domain_lock
+from humanoid_control_common.robot.domain_lock import take_domain_lock
 from humanoid_recording.crash_safe_file import BagError
 from humanoid_recording.node_player import NodePlayer
 from humanoid_recording.reader import BagReader

@@ -26,7 +26,7 @@ from humanoid_control_cli.calibrate.screen import Screen, result_lines, warning_
 from humanoid_control_cli.client import Client
 from humanoid_control_cli.domain import robot_namespace
 from humanoid_control_common.errors import RobotError
-from humanoid_controller_manager.ros.process.domain_lock import take_domain_lock
+from humanoid_control_common.robot.domain_lock import take_domain_lock
 
 MANAGER_DISCOVERY: Final = 1.0  # [s] an impedance manager is looked for before anything is written
 RELEASE_PATIENCE: Final = 5.0  # [s] until joints that can't be restored are given up

@@ -15,8 +15,8 @@ from humanoid_bringup.preflight.findings import Finding, missing, ok, warning
 from humanoid_control_cli.domain import robot_namespace, ros_domain
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.middleware.fastdds_tuning import PROFILE_VARIABLES, untuned
+from humanoid_control_common.robot.domain_lock import take_domain_lock
 from humanoid_control_common.robot.robot_namespace import in_words
-from humanoid_controller_manager.ros.process.domain_lock import take_domain_lock
 
 OPEN: Final = "build the workspace and open it: `make build`, then `source env.sh`"
 FAST_DDS: Final = "`export RMW_IMPLEMENTATION=rmw_fastrtps_cpp`"

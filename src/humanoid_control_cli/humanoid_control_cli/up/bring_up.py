@@ -13,7 +13,7 @@ from humanoid_bringup.supervision.processes import Command, OrphanReaper
 from humanoid_bringup.supervision.supervisor import OWN_LABEL, Supervisor
 from humanoid_bringup.supervision.terminal_signals import StopSignals
 from humanoid_control_cli.domain import robot_in_words
-from humanoid_controller_manager.ros.process.domain_lock import take_domain_lock
+from humanoid_control_common.robot.domain_lock import take_domain_lock
 
 
 def bring_up(options: Options) -> int:

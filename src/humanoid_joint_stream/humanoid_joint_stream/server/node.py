@@ -17,11 +17,11 @@ from pydantic import Field
 from humanoid_control_common.configuration.config import Document, StrictModel
 from humanoid_control_common.configuration.parameter_files import parameter_files
 from humanoid_control_common.machine.linux import LINUX
+from humanoid_control_common.robot.domain_lock import take_domain_lock
 from humanoid_control_common.robot.robot_namespace import checked_namespace, namespace_of
 from humanoid_control_common.rules.modes import Mode
 from humanoid_control_common.tick_records.record_file import RecordStore
 from humanoid_controller_manager.ros.parameters import node_document, parse
-from humanoid_controller_manager.ros.process.domain_lock import take_domain_lock
 from humanoid_controller_manager.ros.process.ros_session import (
     RosSession,
     exit_code,

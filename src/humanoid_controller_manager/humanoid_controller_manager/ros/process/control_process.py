@@ -7,6 +7,7 @@ from humanoid_control_common.configuration.config import Document
 from humanoid_control_common.configuration.parameter_files import parameter_files
 from humanoid_control_common.machine.start_permission import StartPermission, Step
 from humanoid_control_common.middleware.executor_wakeup import kept_awake
+from humanoid_control_common.robot.domain_lock import take_domain_lock
 from humanoid_control_common.robot.robot_namespace import namespace_of
 from humanoid_control_common.tick_records.record_file import RecordStore
 from humanoid_controller_manager.hardware.hardware_group import MakeComponent
@@ -22,7 +23,6 @@ from humanoid_controller_manager.ros.process.companion import (
     authority_of,
     way_down_of,
 )
-from humanoid_controller_manager.ros.process.domain_lock import take_domain_lock
 from humanoid_controller_manager.ros.process.ros_session import RosSession, exit_code, ros_session
 from humanoid_controller_manager.ros.process.shutdown_report import ShutdownReport, end_of
 from humanoid_controller_manager.ros.process.stop_signals import EndRequests

@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 
 from humanoid_control_common.errors import ConfigError
-from humanoid_controller_manager.ros.process import domain_lock
-from humanoid_controller_manager.ros.process.domain_lock import take_domain_lock
+from humanoid_control_common.robot import domain_lock
+from humanoid_control_common.robot.domain_lock import take_domain_lock
 
 HOLD_LOCK = """
 import os, pathlib, signal, sys
-from humanoid_controller_manager.ros.process import domain_lock
+from humanoid_control_common.robot import domain_lock
 domain_lock.FOLDER = pathlib.Path(sys.argv[1])
 lock = domain_lock.take_domain_lock()
 print(os.getpid(), flush=True)
