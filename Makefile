@@ -10,9 +10,6 @@ ARGS ?=
 PACKAGES = $(if $(filter-out setup base build,$(MAKECMDGOALS)),,$(if $(MAKECMDGOALS),$(ARGS)))
 .NOTPARALLEL: # each step needs the one before it, and uses all cores by itself
 
-# A domain of their own keeps tests and benchmarks apart from whatever else runs on this machine.
-ISOLATED = ROS_DOMAIN_ID=$$((RANDOM % 101 + 1)) ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST
-
 .PHONY: help
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -40,23 +37,23 @@ twin: build ## Run the real bring-up against the virtual robot, as root, with th
 
 .PHONY: test
 test: setup build ## Run every test
-	@source ./env.sh; export $(ISOLATED) ROS_PYTHON_CHECK_FIELDS=1; exec python scripts/testing/run_tests.py $(ARGS)
+	@source ./env.sh; export ROS_PYTHON_CHECK_FIELDS=1; exec python scripts/testing/run_tests.py $(ARGS)
 
 .PHONY: unit
 unit: setup build ## Run the tests that can share the machine, side by side
-	@source ./env.sh; export $(ISOLATED) ROS_PYTHON_CHECK_FIELDS=1; exec python scripts/testing/run_tests.py --unit $(ARGS)
+	@source ./env.sh; export ROS_PYTHON_CHECK_FIELDS=1; exec python scripts/testing/run_tests.py --unit $(ARGS)
 
 .PHONY: integration
 integration: setup build ## Run the tests in wall time: programs side by side; buses and the virtual robot alone
-	@source ./env.sh; export $(ISOLATED) ROS_PYTHON_CHECK_FIELDS=1; exec python scripts/testing/run_tests.py --integration $(ARGS)
+	@source ./env.sh; export ROS_PYTHON_CHECK_FIELDS=1; exec python scripts/testing/run_tests.py --integration $(ARGS)
 
 .PHONY: mutants
 mutants: setup build ## Change the code in single places, each of which a test must notice: ARGS="limit_stage.py"
-	@source ./env.sh; export $(ISOLATED); exec python scripts/testing/mutants.py $(ARGS)
+	@source ./env.sh; exec python scripts/testing/mutants.py $(ARGS)
 
 .PHONY: soak
 soak: setup build ## Run the long forms: hundreds of start-ups, a million broken frames, memory in use, every benchmark once
-	@source ./env.sh; export $(ISOLATED); exec python -m pytest -m soak --timeout 7200 $(ARGS)
+	@source ./env.sh; exec python -m pytest -m soak --timeout 7200 $(ARGS)
 
 .PHONY: faults
 faults: setup build ## Inject random faults, as root: ARGS="--count 1000 --seed 1"
@@ -81,7 +78,7 @@ policy: setup build ## Train Prime's reaching policy, an hour on 2 cores: ARGS="
 
 .PHONY: bench
 bench: setup build ## Run every benchmark, results in build/benchmarks/*.json
-	@source ./env.sh; export $(ISOLATED); exec python scripts/bench.py $(ARGS)
+	@source ./env.sh; exec python scripts/bench.py $(ARGS)
 
 .PHONY: clean
 clean: ## Remove what `make build` made

@@ -1,4 +1,4 @@
-"""Select the tests that may run side by side, and give each worker a ROS domain."""
+"""Select the tests that may run side by side, and reserve a ROS domain for each test process."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 import tempfile
+from contextlib import ExitStack
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -47,10 +48,12 @@ PROGRAM_FILES = (
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Workers run side by side: each in a domain of its own. The user's home is left alone."""
+    """Be on a ROS domain that no other process is on. The user's home is left alone."""
     if missing := [name for name in TOOLS if find_spec(name) is None]:
         raise pytest.UsageError(f"tests need {', '.join(missing)}: run `make setup`")
     from test_support.expansions import share_expansions
+
+    from humanoid_control_common.testing import on_reserved_domain
 
     repeat_examples()
     heed_signals()
@@ -59,10 +62,9 @@ def pytest_configure(config: pytest.Config) -> None:
         folder = tempfile.mkdtemp(prefix="humanoid_control_tests_")
         os.environ["ROS_HOME"] = folder
         config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        from humanoid_control_common.testing import own_domains
-
-        os.environ["ROS_DOMAIN_ID"] = str(own_domains()[0])
+    reservation = ExitStack()
+    reservation.enter_context(on_reserved_domain())
+    config.add_cleanup(reservation.close)
 
 
 @pytest.hookimpl(trylast=True)

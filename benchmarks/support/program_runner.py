@@ -14,7 +14,7 @@ from pathlib import Path
 from types import FrameType
 from typing import IO, Final, NoReturn
 
-from humanoid_control_common.testing import own_domains
+from humanoid_control_common.testing import on_reserved_domain
 
 PATIENCE: Final = 20.0  # [s] timeout of a wait that should take a second
 END_PATIENCE: Final = 15.0  # [s] for a program to end after a signal; `hc up` ends several itself
@@ -76,10 +76,9 @@ def isolated() -> Iterator[None]:
         sys.exit(128 + number)
 
     before = signal.signal(signal.SIGTERM, leave)
-    os.environ["ROS_DOMAIN_ID"] = str(own_domains()[0])
-    os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
     try:
-        yield
+        with on_reserved_domain():
+            yield
     finally:
         signal.signal(signal.SIGTERM, before)
 

@@ -122,7 +122,7 @@ class Beside:
         self._notes = notes
         self._output = notes / "output.txt"
         with self._output.open("wb") as output:
-            self._process = _start(command, "1/2", stdout=output, preexec_fn=_be_idle)
+            self._process = _start(command, stdout=output, preexec_fn=_be_idle)
 
     def __enter__(self) -> Self:
         return self
@@ -158,12 +158,9 @@ def _run(command: Sequence[str]) -> int:
     return _wait(_start(command))
 
 
-def _start(command: Sequence[str], share: str = "0/2", **options: Any) -> subprocess.Popen[bytes]:
+def _start(command: Sequence[str], **options: Any) -> subprocess.Popen[bytes]:
     paths = [str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")]
-    environment = os.environ | {
-        "PYTHONPATH": os.pathsep.join(path for path in paths if path),
-        "HUMANOID_TEST_SHARE": share,  # of the ROS domains: see humanoid_control_common.testing
-    }
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(path for path in paths if path)}
     # Under nohup a terminal that closes must reach neither the tests nor the programs they start.
     return subprocess.Popen(command, env=environment, start_new_session=_apart(), **options)
 

@@ -10,8 +10,6 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Final, Self
 
-from test_support.operator import be_on_a_free_domain
-
 from fault_campaign.campaign_controllers import PLUGIN, write_controllers
 from fault_campaign.disturbing.cpu_hogs import more_urgent
 from fault_campaign.disturbing.fake_clock import FakeClock
@@ -31,6 +29,7 @@ from humanoid_bringup.executables import command_line
 from humanoid_bringup.options import Backend, Options
 from humanoid_bringup.plan import plan
 from humanoid_control_common.machine.linux import LINUX
+from humanoid_control_common.testing import on_reserved_domain
 from humanoid_twin.testing import robot as virtual_robot
 
 # SCHED_FIFO of the virtual robot, above the loop's 80: real drives need no processor of this
@@ -59,7 +58,7 @@ class WallRobot(Robot):
 
     def __enter__(self) -> Self:
         with ExitStack() as cleanup:
-            be_on_a_free_domain(os.environ.__setitem__)
+            cleanup.enter_context(on_reserved_domain())
             urdf = self._folder / "virtual.urdf"
             urdf.write_text(self.joints.package.expand({}), encoding="utf-8")
             cleanup.enter_context(small_disk(self.disk))

@@ -1,24 +1,27 @@
 """Fixtures of ROS tests of several packages."""
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from typing import Any, Final
 
 import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 
-from humanoid_control_common.testing import own_domains
+from humanoid_control_common.testing import reserved_domain
 
 PATIENCE: Final = 20.0  # [s] timeout of an answer, long enough for a busy machine
 _LOOK: Final = 0.005  # [s]
 
 
 class LoneNode:
-    """A node and an executor in a context of their own, on a ROS domain of this process."""
+    """A node and an executor in a context of their own, on a ROS domain of their own."""
 
     def __init__(self, name: str) -> None:
         self.context = rclpy.Context()
-        rclpy.init(context=self.context, domain_id=own_domains()[0])
+        self._reservation = ExitStack()
+        domain = self._reservation.enter_context(reserved_domain())
+        rclpy.init(context=self.context, domain_id=domain)
         self.node = Node(name, context=self.context)
         self.executor = SingleThreadedExecutor(context=self.context)
         self.executor.add_node(self.node)
@@ -40,7 +43,8 @@ class LoneNode:
         return call.result()
 
     def close(self) -> None:
-        """Destroy executor, node and context."""
+        """Destroy executor, node and context; leave the domain."""
         self.executor.shutdown()
         self.node.destroy_node()
         self.context.shutdown()
+        self._reservation.close()

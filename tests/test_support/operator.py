@@ -4,7 +4,6 @@ import os
 import sys
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, Protocol, Self
 
@@ -19,29 +18,15 @@ from rclpy.utilities import get_rmw_implementation_identifier
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
-from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.middleware.fastdds_tuning import tuned_middleware
-from humanoid_control_common.robot.domain_lock import take_domain_lock
 from humanoid_control_common.robot.robot_namespace import ROOT
 from humanoid_control_common.rules.reason_codes import RESET_SENT
-from humanoid_control_common.testing import own_domains
 
 CLEAR_FAULT: Final = "mode_manager/clear_fault"
 GONE: Final = 10  # statements since all reports are OK: the mode manager has these reports, too
 ALL_SOURCES: Final = QoSProfile(depth=64, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 GIVE_UP: Final = 60.0  # [s] dead-man's switch of every wait, far above what is expected
 LATCHED: Final = QoSProfile(depth=10, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-
-
-def be_on_a_free_domain(environment: Callable[[str, str], object]) -> None:
-    """Set a ROS domain of this machine that no robot is on; `environment` sets a variable."""
-    environment("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
-    for number in own_domains():
-        environment("ROS_DOMAIN_ID", str(number))
-        with suppress(ConfigError):
-            take_domain_lock().close()
-            return
-    raise ConfigError("a robot runs on every ROS domain from 1 to 101")
 
 
 class Clearing:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,19 +13,20 @@ import yaml
 from humanoid_control_msgs.msg import ControlMode, SafetyStatus
 from test_support.client import Client
 from test_support.controllers import write_controllers
-from test_support.operator import Participant, be_on_a_free_domain
+from test_support.operator import Participant
 from test_support.started_process import StartedProcess, ended_at_last
 
 from humanoid_bringup import executables
 from humanoid_bringup.options import Backend, Options, Process
 from humanoid_bringup.plan import plan
+from humanoid_control_common.testing import on_reserved_domain
 
 
 @pytest.fixture
-def domain(monkeypatch: pytest.MonkeyPatch) -> int:
+def domain() -> Iterator[int]:
     """A ROS domain of the test on this machine only."""
-    be_on_a_free_domain(monkeypatch.setenv)
-    return int(os.environ["ROS_DOMAIN_ID"])
+    with on_reserved_domain() as number:
+        yield number
 
 
 @pytest.fixture(scope="session")
@@ -118,10 +118,8 @@ class SharedRobot:
 
 @contextmanager
 def _shared_robot(folder: Path, **options: Any) -> Iterator[SharedRobot]:
-    with pytest.MonkeyPatch.context() as patch, control_processes(folder) as start:
-        be_on_a_free_domain(patch.setenv)
-        control = start(**options)
-        yield SharedRobot(int(os.environ["ROS_DOMAIN_ID"]), control)
+    with on_reserved_domain() as domain, control_processes(folder) as start:
+        yield SharedRobot(domain, start(**options))
 
 
 @pytest.fixture(scope="module")

@@ -17,11 +17,11 @@ from typing import Any
 import pytest
 import yaml
 from ament_index_python.packages import get_package_share_directory
-from test_support.operator import be_on_a_free_domain
 
 from humanoid_bringup.options import Backend, Options
 from humanoid_bringup.plan import plan
 from humanoid_control_common.errors import ConfigError
+from humanoid_control_common.testing import reserved_domain
 
 CONFIG = Path(get_package_share_directory("humanoid_bringup_prime")) / "config"
 
@@ -46,16 +46,17 @@ GIVE_UP = 60.0  # [s]; a dead-man's switch
 @pytest.fixture(scope="module")
 def forks() -> Iterator[subprocess.Popen[str]]:
     """The process that forks control processes, on a separate ROS domain."""
-    with pytest.MonkeyPatch.context() as patch:
-        be_on_a_free_domain(patch.setenv)
-        process = subprocess.Popen(
+    with (
+        reserved_domain() as domain,
+        subprocess.Popen(
             [sys.executable, "-c", FORKS],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            env=os.environ | {"ROS_DOMAIN_ID": str(domain)},
             text=True,
             start_new_session=True,
-        )
-    with process:
+        ) as process,
+    ):
         yield process
         assert process.stdin is not None
         process.stdin.close()

@@ -19,11 +19,11 @@ import pytest
 from fault_campaign.disturbing.stalls import Stalls
 from std_msgs.msg import Bool
 from test_support.arm_joints import ALL_JOINTS
-from test_support.operator import be_on_a_free_domain
 
 from humanoid_bringup.options import Backend, Options
 from humanoid_bringup.plan import plan
 from humanoid_control_common.rules.modes import Mode
+from humanoid_control_common.testing import on_reserved_domain
 from humanoid_twin.ethercat.veth import VethError
 from humanoid_twin.prime import CAN_JOINTS, JOINTS, RING_JOINTS
 from humanoid_twin.testing import robot as virtual_robot
@@ -123,9 +123,8 @@ class Prime:
 @pytest.fixture(scope="module")
 def domain() -> Iterator[int]:
     """A ROS domain of this run on this machine only."""
-    with pytest.MonkeyPatch.context() as patch:
-        be_on_a_free_domain(patch.setenv)
-        yield int(os.environ["ROS_DOMAIN_ID"])
+    with on_reserved_domain() as number:
+        yield number
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,5 @@
 """Run programs, read their output while they run, and find the processes that they leave."""
 
-import itertools
 import os
 import random
 import re
@@ -11,7 +10,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
@@ -25,13 +24,12 @@ from humanoid_control_cli.client import Client
 from humanoid_control_cli.mode_client import ModeClient
 from humanoid_control_common.errors import RobotError
 from humanoid_control_common.middleware.fastdds_tuning import PROFILE_VARIABLES
-from humanoid_control_common.testing import own_domains
+from humanoid_control_common.testing import reserved_domain
 
 HC = "import sys; from humanoid_control_cli.main import main; sys.exit(main())"
 PATIENCE = 60.0  # [s]; a dead-man's switch, far above the expected time
 TIMEOUT = 30.0  # [s] of clients; a dead-man's switch, too
 # One after the other, so that robots of two tests never meet.
-DOMAINS = itertools.cycle(own_domains())
 
 
 def wait_until(condition: Callable[[], object], what: str) -> None:
@@ -160,13 +158,14 @@ class Run:
 
 
 class Starter:
-    """Starts programs in a separate ROS domain; ends the remaining processes after the test."""
+    """Starts programs in a reserved ROS domain; ends the remaining processes after the test."""
 
     up: Run  # `hc up` of a robot that several tests share
 
     def __init__(self, folder: Path) -> None:
+        self._reservation = ExitStack()
         self.environment = {
-            "ROS_DOMAIN_ID": str(next(DOMAINS)),
+            "ROS_DOMAIN_ID": str(self._reservation.enter_context(reserved_domain())),
             "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
             "ROS_HOME": str(folder / "ros"),
         }
@@ -197,6 +196,7 @@ class Starter:
                 run.clean_up()
             except AssertionError as error:
                 failures.append(str(error))
+        self._reservation.close()
         assert not failures, "\n".join(failures)
 
 

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from humanoid_control_cli.app import app
 from humanoid_control_cli.errors import NoAnswerError
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.testing import own_domains
+from humanoid_control_common.testing import on_reserved_domain
 
 
 def test_help_names_every_command() -> None:
@@ -36,8 +36,6 @@ def test_help_loads_neither_ros_nor_the_robot(start) -> None:
     code = """
 import sys
 from humanoid_control_cli.app import app
-from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.testing import own_domains
 try:
     app(["--help"], prog_name="hc")
 except SystemExit:
@@ -117,11 +115,10 @@ def test_a_bad_argument_is_a_usage_error(arguments: str, message: str) -> None:
     ["mode load", "mode quit", "status", "clear-fault", "sdo read 0 1000", "sdo write 0 8321:1 5"],
 )
 def test_without_a_control_process_the_domain_is_named(
-    arguments: str, monkeypatch: pytest.MonkeyPatch
+    arguments: str,
 ) -> None:
-    domain = own_domains()[0]
-    monkeypatch.setenv("ROS_DOMAIN_ID", str(domain))
-    result = CliRunner().invoke(app, [*arguments.split(), "--timeout", "0.3"])
+    with on_reserved_domain() as domain:
+        result = CliRunner().invoke(app, [*arguments.split(), "--timeout", "0.3"])
     message = f"no control process answers on ROS_DOMAIN_ID {domain} within 0.3 s"
     with pytest.raises(NoAnswerError, match=f"^{message}"):
         raise result.exception

@@ -6,6 +6,7 @@ import os
 import re
 import signal
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,7 @@ from rclpy.serialization import deserialize_message
 from humanoid_control_common.memory_file import FOLDER
 from humanoid_control_common.rules.modes import Mode
 from humanoid_control_common.rules.reasons import Reason
-from humanoid_control_common.testing import own_domains
+from humanoid_control_common.testing import reserved_domain
 from humanoid_recording.black_box.fault_report import FaultReport, read_fault_report
 from humanoid_recording.black_box.messages import log_line
 from humanoid_recording.black_box.origin import Origin, read_origin
@@ -143,8 +144,8 @@ def black_box(hc_here: Callable[..., Any]) -> Callable[..., tuple[int, list[str]
     """Runs `hc blackbox` in a ROS domain."""
 
     def run(*words: object, domain: int | None = None) -> tuple[int, list[str]]:
-        chosen = own_domains()[0] if domain is None else domain
-        code, lines = hc_here("blackbox", *words, ROS_DOMAIN_ID=str(chosen))
+        with reserved_domain() if domain is None else nullcontext(domain) as chosen:
+            code, lines = hc_here("blackbox", *words, ROS_DOMAIN_ID=str(chosen))
         return code, lines
 
     return run

@@ -16,7 +16,7 @@ from humanoid_control_cli.errors import NoAnswerError
 from humanoid_control_cli.mode_client import ModeClient
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.rules.modes import Intent, Mode
-from humanoid_control_common.testing import own_domains
+from humanoid_control_common.testing import on_reserved_domain
 
 if TYPE_CHECKING:
     from src.humanoid_control_cli.test.conftest import Run, Starter
@@ -85,11 +85,9 @@ def test_a_robot_that_waits_for_a_heartbeat_stops_when_it_ends(
         ("down", "no mode manager answers on ROS_DOMAIN_ID"),
     ],
 )
-def test_without_a_robot_the_message_names_the_alternative(
-    command: str, message: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("ROS_DOMAIN_ID", str(own_domains()[0]))
-    result = CliRunner().invoke(app, [command, "--timeout", "0.5"])
+def test_without_a_robot_the_message_names_the_alternative(command: str, message: str) -> None:
+    with on_reserved_domain():
+        result = CliRunner().invoke(app, [command, "--timeout", "0.5"])
     with pytest.raises(NoAnswerError, match=f"^{message}.* the power"):
         raise result.exception
 

@@ -4,29 +4,60 @@ import gc
 import os
 import random
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Event
 from typing import Final
 
+from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.machine.machine import Machine, Thread
+from humanoid_control_common.robot.domain_lock import take_domain_lock
 
 DOMAINS: Final = range(1, 102)  # these leave the ports of other programs alone
-SHARE: Final = "HUMANOID_TEST_SHARE"  # variable of a test run: "0/2" is the first of two
 
 
-def own_domains() -> list[int]:
-    """Return the ROS domains for the programs that tests of this process start, in random order.
+@contextmanager
+def reserved_domain() -> Iterator[int]:
+    """Reserve a ROS domain that no other test has and no robot of this user is on.
 
-    Each of pytest-xdist's parallel workers has its own, and each of parallel test runs has its
-    SHARE: their programs never meet.
+    It is free again after the context, or when this process and its copies (fork) have ended;
+    programs that this process starts do not hold it. Raises ConfigError if no domain is free.
     """
-    share, _, shares = os.environ.get(SHARE, "0/1").partition("/")
-    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
-    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
-    domains = DOMAINS[int(share) :: int(shares)][worker::workers]
-    return random.sample(domains, len(domains))
+    domain, reservation = _reserve()
+    with reservation:
+        yield domain
+
+
+@contextmanager
+def on_reserved_domain() -> Iterator[int]:
+    """Be on a reserved ROS domain, on this machine only, with all programs started from now on."""
+    with reserved_domain() as domain, _on(domain):
+        yield domain
+
+
+def _reserve() -> tuple[int, ExitStack]:
+    # At random: the domain that became free last may still have messages on their way.
+    for domain in random.sample(DOMAINS, len(DOMAINS)):
+        with suppress(ConfigError), _on(domain), ExitStack() as held:
+            held.enter_context(take_domain_lock("test"))
+            take_domain_lock().close()  # no robot is on it
+            return domain, held.pop_all()
+    raise ConfigError("tests or robots are on all ROS domains from 1 to 101: end some of them")
+
+
+@contextmanager
+def _on(domain: int) -> Iterator[None]:
+    settings = {"ROS_DOMAIN_ID": str(domain), "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}
+    before = {name: os.environ.pop(name) for name in settings if name in os.environ}
+    os.environ.update(settings)
+    try:
+        yield
+    finally:
+        for name in settings:
+            os.environ.pop(name, None)
+        os.environ.update(before)
 
 
 @dataclass(frozen=True, slots=True)

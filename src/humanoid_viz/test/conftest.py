@@ -23,7 +23,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, String
 from test_support.started_process import GIVE_UP, StartedProcess, ended_at_last
 
-from humanoid_control_common.testing import own_domains
+from humanoid_control_common.testing import on_reserved_domain
 from humanoid_viz.state.model import RobotModel
 from humanoid_viz.state.urdf import parse_urdf
 
@@ -81,12 +81,10 @@ def arm_model(arm_urdf: str) -> RobotModel:
 
 
 @pytest.fixture
-def domain(monkeypatch: pytest.MonkeyPatch) -> int:
+def domain() -> Iterator[int]:
     """A ROS domain of the test on this machine only."""
-    number = own_domains()[0]
-    monkeypatch.setenv("ROS_DOMAIN_ID", str(number))
-    monkeypatch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
-    return number
+    with on_reserved_domain() as number:
+        yield number
 
 
 class ViewerProcess(StartedProcess):

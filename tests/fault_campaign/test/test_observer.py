@@ -8,15 +8,15 @@ import pytest
 from fault_campaign.judging import observer as observing
 from fault_campaign.judging.observer import Observer
 from humanoid_control_msgs.msg import ControlMode
-from test_support.operator import be_on_a_free_domain
+
+from humanoid_control_common.testing import on_reserved_domain
 
 BEFORE, AFTER = "of the process before", "of the process now"
 
 
 @pytest.fixture
-def observer(monkeypatch: pytest.MonkeyPatch) -> Iterator[Observer]:
-    be_on_a_free_domain(monkeypatch.setenv)
-    with observing.observer() as found:
+def observer() -> Iterator[Observer]:
+    with on_reserved_domain(), observing.observer() as found:
         yield found
 
 

@@ -16,7 +16,8 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from test_support.operator import be_on_a_free_domain
+
+from humanoid_control_common.testing import on_reserved_domain
 
 # Where the launch system is required, its tests must not be skipped.
 REQUIRED = os.environ.get("HUMANOID_REQUIRE_LAUNCH") == "1"
@@ -52,8 +53,7 @@ class LaunchTest(pytest.Item):
         from launch_testing.loader import LoadTestsFromPythonModule
         from launch_testing.test_runner import LaunchTestRunner
 
-        with pytest.MonkeyPatch.context() as environment:
-            be_on_a_free_domain(environment.setenv)
+        with on_reserved_domain():
             module = _imported(self.path)
             if reason := getattr(module, "SKIPPED", ""):
                 pytest.skip(reason)

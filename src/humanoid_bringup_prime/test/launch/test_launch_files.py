@@ -6,13 +6,15 @@ import importlib.util
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 from ament_index_python.packages import get_package_share_directory
-from test_support.operator import be_on_a_free_domain
+
+from humanoid_control_common.testing import on_reserved_domain
 
 MISSING = not all(importlib.util.find_spec(name) for name in ("launch", "launch_ros"))
 REQUIRED = os.environ.get("HUMANOID_REQUIRE_LAUNCH") == "1"
@@ -46,8 +48,9 @@ sys.exit(service.run())
 
 
 @pytest.fixture(autouse=True)
-def _elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    be_on_a_free_domain(monkeypatch.setenv)
+def _elsewhere() -> Iterator[None]:
+    with on_reserved_domain():
+        yield
 
 
 def launched(name: str, *arguments: str, robot: str = "prime") -> tuple[int, list[str]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import random
 import subprocess
 import sys
 from pathlib import Path
@@ -139,10 +138,8 @@ controller_manager:
 """
 
 
-def started(folder: Path, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> list[str]:
+def started(folder: Path, *arguments: str) -> list[str]:
     """Return the output of a manager with one failing part of its start."""
-    monkeypatch.setenv("ROS_DOMAIN_ID", str(random.randint(1, 101)))
-    monkeypatch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
     file = folder / "parameters.yaml"
     file.write_text(PARAMETERS)
     done = subprocess.run(
@@ -155,16 +152,16 @@ def started(folder: Path, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> l
 
 @pytest.mark.parametrize("part", ["reports", "timer"])
 def test_a_start_that_fails_once_the_joints_have_torque_takes_it_from_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: str
+    tmp_path: Path, part: str
 ) -> None:
-    lines = started(tmp_path, monkeypatch, part)
+    lines = started(tmp_path, part)
     assert lines == ["powered", "without torque", "no memory", "stopped", "[]"]
 
 
 def test_a_start_that_fails_says_which_joints_may_still_have_torque(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
 ) -> None:
-    *_, notes = started(tmp_path, monkeypatch, "reports", "stuck")
+    *_, notes = started(tmp_path, "reports", "stuck")
     assert notes == "['joints may still be powered: arm: no answer']"
 
 

@@ -13,7 +13,6 @@ from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from sensor_msgs.msg import JointState
 
-from humanoid_control_common.testing import own_domains
 from humanoid_twin.prime import JOINTS
 from humanoid_twin.truth_node import TOPIC, main
 
@@ -21,15 +20,10 @@ PATIENCE = 60.0  # [s]
 
 
 @pytest.fixture
-def listen(
-    monkeypatch: pytest.MonkeyPatch,
-) -> Iterator[Callable[[Callable[[JointState], bool]], JointState]]:
+def listen() -> Iterator[Callable[[Callable[[JointState], bool]], JointState]]:
     """Return a function that waits for the first message that meets a condition."""
-    domain = own_domains()[0]
-    monkeypatch.setenv("ROS_DOMAIN_ID", str(domain))
-    monkeypatch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
     context = Context()
-    rclpy.init(context=context, domain_id=domain)
+    rclpy.init(context=context)
     node = rclpy.create_node("listener", context=context)
     executor = SingleThreadedExecutor(context=context)
     executor.add_node(node)
