@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from humanoid_control_common.errors import ConfigError, HardwareError
+from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.robot.joints import FloatArray, IndexArray, JointSet
 from humanoid_control_common.robot.mit_interface import (
     COMMAND_INTERFACES,
@@ -18,6 +18,7 @@ from humanoid_control_common.rules.modes import Mode
 from humanoid_control_common.rules.reasons import NO_REASON, Reason
 from humanoid_control_common.rules.safety import SafetyLevel, SafetyReport
 from humanoid_controller_manager.controller import ModeGains
+from humanoid_controller_manager.hardware.activation import activate_all, deactivate_all
 from humanoid_controller_manager.hardware.member import (
     COMPONENT_ERRORS,
     Fault,
@@ -152,31 +153,16 @@ class HardwareGroup:
     def activate(self, state: JointState) -> None:
         """Activate every component and fill `state`; on an error deactivate all.
 
-        Long activations begin together. The owner of the idle time is last: its bus must not wait.
-
         Raises HardwareError naming the component, or the joints that have no measured position.
         """
-        order, tried = self._activation_order(), 0
-        try:
-            for member in self._with("begin_activation"):
-                member.begin_activation()
-            for tried, member in enumerate(order, start=1):  # noqa: B007 - for the error
-                member.activate()
-                state.array[:, member.rows] = member.state.array
-            if (unknown := ~np.isfinite(state.array.sum(axis=0))).any():
-                raise HardwareError(f"no measured state of {self.joints.named(unknown)}")
-        except HardwareError as error:
-            begun = [m for m in order[tried:] if "begin_activation" in m.duties]
-            for failure in _deactivate([*order[:tried], *begun]):
-                error.add_note(f"joints may still be powered: {failure}")
-            raise
+        activate_all(self._activation_order(), self.joints, state)
         self.reports = tuple(member.report for member in self.members)
 
     def deactivate(self) -> None:
         """Deactivate every component, trying all. Raises ExceptionGroup of their errors."""
         for member in self.members:
             member.guarded("loop_ended")
-        if failures := _deactivate(self._activation_order()):
+        if failures := deactivate_all(self._activation_order()):
             raise ExceptionGroup("joints may still be powered", failures)
 
     def read(self, state: JointState, now: float, period: float) -> None:
@@ -325,6 +311,7 @@ class HardwareGroup:
         )
 
     def _activation_order(self) -> list[Member]:
+        # The owner of the idle time is last: its bus must not wait for others.
         return sorted(self.members, key=lambda member: member is self._idle_owner)
 
     def lacking(self, needs: Mapping[str, Capability], rows: IndexArray | None = None) -> str:
@@ -365,27 +352,6 @@ def load_hardware(
     group = HardwareGroup(description.joints, members)
     group.configure()
     return group
-
-
-class NotDeactivatedError(HardwareError):
-    """A component failed to deactivate: its joints may still be powered."""
-
-    def __init__(self, component: str, error: BaseException) -> None:
-        super().__init__(f"{component}: {error}")
-        self.component = component
-
-
-def _deactivate(members: Sequence[Member]) -> list[HardwareError]:
-    """Deactivate all; return the errors, each with the component's name."""
-    failures: list[HardwareError] = []
-    for member in reversed(members):
-        try:
-            member.component.on_deactivate()
-        except COMPONENT_ERRORS as error:
-            failure = NotDeactivatedError(member.info.name, error)
-            failure.__cause__ = error
-            failures.append(failure)
-    return failures
 
 
 def _real_time_factor(clock: Member) -> float:

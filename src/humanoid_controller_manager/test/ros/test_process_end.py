@@ -11,7 +11,7 @@ import pytest
 
 from humanoid_control_common.errors import ControllerError, HardwareError
 from humanoid_control_common.machine.start_permission import VARIABLE, StartPermission
-from humanoid_controller_manager.hardware.hardware_group import NotDeactivatedError
+from humanoid_controller_manager.hardware.activation import NotDeactivatedError
 from humanoid_controller_manager.ros.process import control_process
 from humanoid_controller_manager.ros.process.ros_session import RosSession
 from humanoid_controller_manager.ros.process.shutdown_report import ShutdownReport, end_of

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from humanoid_control_common.errors import ControllerError
-from humanoid_controller_manager.hardware.hardware_group import NotDeactivatedError
+from humanoid_controller_manager.hardware.activation import NotDeactivatedError
 from humanoid_controller_manager.hardware.member import Member
 from humanoid_controller_manager.loop.control_loop import ControlLoop
 
