@@ -44,6 +44,7 @@ from humanoid_joint_stream.shared.records import SentCommand
 from humanoid_motion.dynamics.gravity_model import GravityModel
 from humanoid_motion.motion_file.motion import MotionFile
 from humanoid_motion.trajectory.time_scaling import TimeScaling
+from humanoid_stepped.wires.can import MemoryCanBus
 
 
 def _permission_asked_once() -> None:
@@ -269,10 +270,19 @@ def _silence_before_counts() -> None:
 def _old_feedback_counts() -> None:
     """Count feedback from before the order to enable as an answer to it.
 
-    The mend: a Sito must send again after `QUIET`.
+    The mends: a Sito must send again after `QUIET`, and that of `_silent_adapter_counts`.
     """
+    _silent_adapter_counts()
     enabling = SitoFamily.enabling
     put(SitoFamily, "enabling", lambda self, motor: replace(enabling(self, motor), again=0.0))
+
+
+def _silent_adapter_counts() -> None:
+    """Count the silence of an adapter that is held up as that of its motors.
+
+    The mend: silence counts behind a confirmation only.
+    """
+    put(MemoryCanBus, "set_confirming", lambda *_: False)
 
 
 def _silent_before_the_guard() -> None:
@@ -367,6 +377,7 @@ REVERTED_MENDS: Final[dict[str, Callable[[], None]]] = {
     "slow_batch_replaces": _slow_batch_replaces,
     "silence_before_counts": _silence_before_counts,
     "old_feedback_counts": _old_feedback_counts,
+    "silent_adapter_counts": _silent_adapter_counts,
     "silent_before_the_guard": _silent_before_the_guard,
     "no_new_guard": _no_new_guard,
     "exit_dismisses_the_guard": _exit_dismisses_the_guard,

@@ -133,7 +133,13 @@ FOUND: Final = (
     Found(
         "old_feedback_counts",
         "can: adapter held up while motors are enabled again",
-        74340533,
+        287017642,
+        Breach.REFUTED,
+    ),
+    Found(
+        "silent_adapter_counts",
+        "exit: adapter held up",
+        1719704081,
         Breach.REFUTED,
     ),
     Found(

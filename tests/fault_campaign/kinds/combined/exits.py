@@ -32,6 +32,7 @@ from humanoid_twin.can.control import CanMethods
 
 _LOOK: Final = 0.001  # [s]
 _BEFORE, _AFTER = 0.4, 1.0  # [s] limits of the time of a fault before and after the order to end
+_ORDERED: Final = (0.0, 0.2)  # [s] after the order to end: when the motors get theirs
 HELD: Final = (0.02, 0.5)  # [s] for which an adapter is held up
 _UNPLUGS: Final = (-0.1, 0.4)  # [s] after the order to end: before or during the exit
 _UNPLUGGED: Final = (0.1, 2.0)  # [s] until the adapter is plugged in again
@@ -151,9 +152,14 @@ def _cable_of_all(scene: Scene) -> None:
 
 
 def _held_up(scene: Scene) -> None:
+    """Hold the adapter up; half of the times just when the motors get their orders."""
     ending = _Exit(scene)
     held = [scene.dice.uniform(*HELD) for _ in range(scene.dice.randint(1, 2))]
-    ending.run([(_moment(scene), partial(scene.can.can_hold_up, it)) for it in held])
+    moments = [
+        scene.dice.uniform(*_ORDERED) if scene.dice.random() < 0.5 else _moment(scene) for _ in held
+    ]
+    acts = [partial(scene.can.can_hold_up, it) for it in held]
+    ending.run(list(zip(moments, acts, strict=True)))
     ending.check()
     ending.guarded(scene.robot.joints.on_bus(scene.bus))
 
