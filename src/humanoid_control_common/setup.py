@@ -18,6 +18,6 @@ setup(
     zip_safe=True,
     maintainer="Humanoid Control maintainers",
     maintainer_email="maintainers@humanoid-control.org",
-    description="ROS-free values and rules of Humanoid Control.",
+    description="Values and rules of Humanoid Control.",
     license="Apache-2.0",
 )

@@ -13,6 +13,7 @@ from rclpy.serialization import deserialize_message
 from std_msgs.msg import Int32
 from std_srvs.srv import Trigger
 
+from humanoid_control_common.middleware.polled_topic import PolledTopic
 from humanoid_stepped.ros.bus import Bus
 from humanoid_stepped.ros.session import SteppedSession
 from humanoid_stepped.scheduler import NEVER, Process, Scheduler
@@ -134,6 +135,32 @@ def test_a_raw_subscription_gets_bytes_that_rclpy_reads() -> None:
     domain.node("a").create_publisher(Int32, "numbers", 10).publish(Int32(data=7))
     domain.scheduler.run_for(1.0)
     assert [deserialize_message(data, Int32).data for data in found] == [7]
+
+
+def test_a_polled_topic_wakes_nobody_and_states_arrivals_by_the_simulated_clock() -> None:
+    domain, waits = Domain(), list[float]()
+    node = domain.node("b")
+    wait = node.machine.wait
+    node.machine.wait = lambda *args: waits.append(node.machine.clock()) or wait(*args)
+    topic = PolledTopic(node, Int32, "numbers", QoSProfile(depth=2), node.machine)
+    publisher = domain.node("a").create_publisher(Int32, "numbers", 10)
+    domain.scheduler.run_for(1.0)
+    waits.clear()
+    sent = []
+    for number in range(3):
+        sent.append(node.machine.clock())
+        publisher.publish(Int32(data=number))
+        domain.scheduler.run_for(1.0)
+    assert waits == []
+    executor = node.executor
+    executor.remove_node(node)
+    executor.add_node(node)  # looks which entities of the node are ready
+    domain.scheduler.run_for(1.0)
+    taken = list(topic.take_all())
+    assert [message.data for message, _ in taken] == [1, 2]
+    for moment, (_, arrival) in zip(sent[1:], taken, strict=True):
+        assert moment < arrival < moment + 0.01
+    assert list(topic.take_all()) == []
 
 
 def test_a_service_answers_its_client_and_sends_no_answer_after_its_end() -> None:

@@ -18,6 +18,7 @@ from rclpy.waitable import NumberOfEntities, Waitable
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
+from humanoid_control_common.middleware.polled_topic import PolledTopic
 from humanoid_controller_manager.ros.execution.callbacks import CallbackExecutor, CallbackFailure
 
 TURNS = 2000  # each waits up to 10 ms: far more than any test needs
@@ -121,6 +122,23 @@ def test_a_node_that_was_removed_executes_nothing_more_even_what_was_ready(ros: 
     ros.spin_until(lambda: heard)
     ros.spin_idle()
     assert len(heard) == 1  # both were ready in the same wait
+
+
+def test_a_polled_topic_wakes_no_executor(ros: Ros) -> None:
+    node, heard = ros.node("polling"), []
+    topic = PolledTopic(node, String, "said", QoSProfile(depth=10))
+    node.create_subscription(String, "said", lambda message: heard.append(message.data), 10)
+    guard = node.create_guard_condition(lambda: heard.append("guard"))
+    publisher = node.create_publisher(String, "said", 10)
+    ros.spin_until(lambda: publisher.get_subscription_count() == 2)
+    publisher.publish(String(data="message"))
+    ros.spin_until(lambda: heard)
+    guard.trigger()
+    ros.executor.execute_next(None)  # subscriptions that are ready come first
+    assert heard == ["message", "guard"]
+    taken, _ = topic.take()
+    assert taken is not None
+    assert taken.data == "message"
 
 
 def test_a_cancelled_timer_is_not_executed(ros: Ros) -> None:

@@ -11,10 +11,12 @@ from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from rclpy.callback_groups import CallbackGroup
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.serialization import serialize_message
 from rclpy.task import Future
 
+from humanoid_control_common.middleware.polled_topic import PolledGroup
 from humanoid_stepped.ros.bus import fits
 
 if TYPE_CHECKING:
@@ -62,16 +64,37 @@ class Publisher:
         self.node.bus.topic(self.topic_name).publishers.remove(self)
 
 
+class Handle:
+    """The handle of a subscription, as a PolledTopic uses it. See rclpy."""
+
+    def __init__(self, queue: deque[tuple[Any, dict[str, Any]]]) -> None:
+        self._queue = queue
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, *_: object) -> None: ...
+
+    def take_message(self, _kind: Any, raw: bool) -> tuple[bytes, dict[str, Any]] | None:
+        """See rclpy."""
+        assert raw
+        if not self._queue:
+            return None
+        message, info = self._queue.popleft()
+        return serialize_message(message), info
+
+
 class Subscription(Entity):
     """See rclpy."""
 
     def __init__(
         self, node: SteppedNode, topic: str, callback: Callable[..., Any], qos: QoSProfile,
-        *, raw: bool,
+        *, raw: bool, group: CallbackGroup | None,
     ) -> None:  # fmt: skip
         super().__init__(node, callback)
         self.topic_name, self.qos, self._raw = topic, qos, raw
         self._queue: deque[tuple[Any, dict[str, Any]]] = deque(maxlen=max(qos.depth, 1))
+        self._polled = isinstance(group, PolledGroup)
+        self.handle = Handle(self._queue)
         self._with_info = len(inspect.signature(callback).parameters) > 1
         node.bus.join(self)
 
@@ -81,11 +104,12 @@ class Subscription(Entity):
         age = self.node.bus.scheduler.now - sent
         info = {"received_timestamp": now, "source_timestamp": now - age, "publisher_gid": None}
         self._queue.append((message, info))
-        self.node.notify(self)
+        if self.is_ready():
+            self.node.notify(self)
 
     def is_ready(self) -> bool:
         """See Entity."""
-        return bool(self._queue)
+        return bool(self._queue) and not self._polled
 
     def execute(self) -> None:
         """See Entity."""

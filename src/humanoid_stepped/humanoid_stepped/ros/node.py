@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from rclpy.callback_groups import CallbackGroup
 from rclpy.clock import ClockType
 from rclpy.qos import QoSProfile
 from rclpy.time import Time
@@ -153,11 +154,13 @@ class SteppedNode:
 
     def create_subscription(
         self, _kind: Any, topic: str, callback: Callable[..., Any], qos: QoSProfile | int,
-        *, raw: bool = False,
+        *, raw: bool = False, callback_group: CallbackGroup | None = None,
     ) -> Subscription:  # fmt: skip
         """See rclpy."""
         name = self.resolve_topic_name(topic)
-        subscription = Subscription(self, name, callback, _profile(qos), raw=raw)
+        subscription = Subscription(
+            self, name, callback, _profile(qos), raw=raw, group=callback_group
+        )
         self.subscriptions.append(subscription)
         return subscription
 

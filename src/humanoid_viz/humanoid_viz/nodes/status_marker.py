@@ -9,7 +9,8 @@ from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker
 
 from humanoid_control_common.configuration.node_parameters import FixedParameters, fixed
-from humanoid_viz.nodes.polled_node import LATCHED_PER_SOURCE, STREAM, PolledTopic
+from humanoid_control_common.middleware.polled_topic import PolledTopic
+from humanoid_viz.nodes.topic_qos import LATCHED_PER_SOURCE, STREAM
 from humanoid_viz.state.message_rates import Arrivals
 from humanoid_viz.state.state import ModeInForce, SafetyReport, SafetyReports, Statement
 from humanoid_viz.state.status_text import StatusText, status_text

@@ -15,8 +15,9 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, String
 
 from humanoid_control_common.configuration.node_parameters import FixedParameters, fixed
+from humanoid_control_common.middleware.polled_topic import PolledTopic
 from humanoid_control_common.rules.modes import Mode
-from humanoid_viz.nodes.polled_node import LATCHED, LATCHED_PER_SOURCE, STREAM, PolledTopic
+from humanoid_viz.nodes.topic_qos import LATCHED, LATCHED_PER_SOURCE, STREAM
 from humanoid_viz.state.latest_messages import LatestMessages
 from humanoid_viz.state.state import SafetyReport, StandbyProgress, Statement
 

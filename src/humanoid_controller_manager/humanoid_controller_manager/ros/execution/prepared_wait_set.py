@@ -18,6 +18,8 @@ from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 from rclpy.waitable import NumberOfEntities
 
+from humanoid_control_common.middleware.polled_topic import PolledGroup
+
 
 class Ready(NamedTuple):
     """An entity that is ready, and its node."""
@@ -53,7 +55,7 @@ _Add = tuple[Callable[[Any, Any], object], Any]
 class PreparedWaitSet:
     """Waits for the entities that `nodes` have now; `close` releases them.
 
-    An entity that is destroyed meanwhile stays valid until then.
+    An entity that is destroyed meanwhile stays valid until then. Polled topics wake no wait.
 
     Args:
         wakers: guard conditions that end a wait, and nothing else.
@@ -69,6 +71,7 @@ class PreparedWaitSet:
             for node in nodes
             for kind, attribute in KINDS.items()
             for entity in getattr(node, attribute)
+            if not isinstance(entity.callback_group, PolledGroup)
         ]
         waitables = [Ready(it, node, WAITABLE) for node in nodes for it in node.waitables]
         self._entities: dict[str, dict[int, Ready]] = {kind: {} for kind in KINDS}  # by pointer
