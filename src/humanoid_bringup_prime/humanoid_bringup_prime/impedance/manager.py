@@ -54,28 +54,30 @@ class ImpedanceManager:
         self._under_way: list[Batch] = []
         self._obstacle = ""
         self._audit_due = 0.0
+        self._settled = False  # at the latest look: gate open, gains held, nothing to read
         self._gain_log = GainLog()
 
     # Events.
 
-    def stated(self, in_force: ModeInForce, now: float) -> None:
-        """Take the mode in force."""
+    def stated(self, in_force: ModeInForce, now: float) -> bool:
+        """Take the mode in force; return whether it is new, or its gains are not settled."""
         if in_force == self._in_force:
-            return
+            return not self._settled
         if self._in_force is not None and in_force.number < self._in_force.number:
             logger.warning("switch numbers start again: the control process was restarted")
             self._forget()
         self._in_force, self._in_force_since = in_force, now
         for record in self._records:
             record.try_now()
+        return True
 
-    def joints_seen(self, names: list[str], positions: list[float], now: float) -> None:
-        """Take a message of /prime/joint_states."""
-        closed = self._gate.seen(names, positions, now)
+    def joints_seen(self, names: list[str], positions: list[float], arrival: float) -> None:
+        """Take a message of /prime/joint_states that arrived at `arrival`."""
+        closed = self._gate.seen(names, positions, arrival)
         if closed > FORGET_AFTER:
             self._forget()
         elif closed > 0.0:
-            self._audit(now)
+            self._audit(arrival)
 
     def finished(self, batch: Batch, reply: Reply, now: float) -> None:
         """Take the answer to a batch; ignore it if the batch was given up before."""
@@ -104,7 +106,7 @@ class ImpedanceManager:
 
     def next_batches(self, now: float, obstacle: str = "") -> list[Batch]:
         """Return the batches to send now. `obstacle`: why none can be sent; empty if it can."""
-        self._obstacle = obstacle
+        self._obstacle, self._settled = obstacle, False
         if obstacle:
             self._under_way.clear()
             self._forget()
@@ -115,10 +117,12 @@ class ImpedanceManager:
         if now >= self._audit_due:
             self._audit(now)
         self._note_progress(now)
-        return [
+        batches = [
             self._begin(self._in_force, objects, write, now)
             for objects, write in self._due(self._in_force, now)
         ]
+        self._settled = self._all_hold() and not any(it.doubtful for it in self._records)
+        return batches
 
     # State.
 

@@ -8,6 +8,7 @@ from typing import Final
 
 from humanoid_control_msgs.msg import ControlMode, ImpedanceState
 from rclpy.clock import Clock, ClockType
+from rclpy.qos import QoSProfile
 from rclpy.subscription import Subscription
 from sensor_msgs.msg import JointState
 
@@ -16,6 +17,7 @@ from humanoid_control_common.configuration.config import Document
 from humanoid_control_common.configuration.parameter_files import parameter_files
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.machine.realtime import COMPANION_PRIORITY, make_thread_realtime
+from humanoid_control_common.middleware.polled_topic import PolledTopic
 from humanoid_control_common.robot.robot_namespace import checked_namespace
 from humanoid_controller_manager.ros.parameters import node_document, parse
 from humanoid_controller_manager.ros.process.ros_session import (
@@ -33,6 +35,8 @@ from humanoid_devices_erob.impedance.values import Batch, Reply, Summary
 from humanoid_devices_erob.operation.joint_states_gate import JointStatesGate
 
 STATE_PERIOD: Final = 0.1  # [s] between two states; each change is published, too
+# Kept between two looks: those of a STATE_PERIOD at 1 kHz, and as many again.
+JOINT_STATES: Final = QoSProfile(depth=200)
 ALONE_FOR: Final = 0.5  # [s] without another manager's state before this one becomes active
 
 
@@ -71,32 +75,32 @@ class ImpedanceNode:
         self._others = node.create_subscription(ImpedanceState, "~/state", _end_second_manager, 1)
         self._answered = node.create_guard_condition(self._take_replies)
         node.create_subscription(ControlMode, "control_mode", self._on_control_mode, 10)
-        # Only the latest counts: a backlog would look like fresh measurements.
-        node.create_subscription(JointState, "prime/joint_states", self._on_joint_states, 1)
+        # They are needed only when the manager looks; each would wake the executor.
+        self._joint_states = PolledTopic(
+            node, JointState, "prime/joint_states", JOINT_STATES, self._machine
+        )
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         node.create_timer(STATE_PERIOD, self._on_timer, clock=steady)
 
     def _on_control_mode(self, message: ControlMode) -> None:
         in_force = self._statements.of_message(message, self._machine.system_time_ns() * 1e-9)
-        if in_force is not None:
-            self._manager.stated(in_force, self._machine.clock())
+        # Most statements repeat a mode whose gains the drives hold: the timer suffices then.
+        if in_force is not None and self._manager.stated(in_force, self._machine.clock()):
             self._advance()
-
-    def _on_joint_states(self, message: JointState) -> None:
-        self._manager.joints_seen(message.name, message.position, self._machine.clock())
-        self._advance()
 
     def _on_timer(self) -> None:
         self._advance(publish=True)
 
     def _advance(self, *, publish: bool = False) -> None:
         """Send the batches that are due; publish the state if it has changed, or `publish`."""
-        now = self._machine.clock()
-        if now < self._begins:
+        if self._machine.clock() < self._begins:
             return
         if self._others is not None:
             self.node.destroy_subscription(self._others)
             self._others = None
+        for message, arrival in self._joint_states.take_all():
+            self._manager.joints_seen(message.name, message.position, arrival)
+        now = self._machine.clock()
         for batch in self._manager.next_batches(now, self._services.obstacle()):
             self._services.send(batch, partial(self._done, batch))
         summary = self._manager.summary(now)

@@ -8,6 +8,7 @@ from humanoid_devices_erob.impedance.values import ModeInForce
 
 logger = logging.getLogger(__name__)
 
+MODES: Final = frozenset(Mode)
 OLDEST: Final = 1.0  # [s] between the stamp of a statement and its arrival; live it is some ms
 
 
@@ -40,7 +41,7 @@ class StatementFilter:
         """
         if not controller_name and not self._follow_requests:
             return None
-        if mode not in list(Mode):
+        if mode not in MODES:
             self._complain(f"there is no mode {mode}")
         elif controller_name and age is not None and age > OLDEST:
             # Without the age, so that repeated messages are logged once.
