@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray
 from humanoid_control_msgs.msg import (
     ControlMode,
@@ -175,7 +176,8 @@ class Observer:
         return False
 
     def _note_mode(self, message: ControlMode) -> None:
-        if message.controller_name:  # else it is a request
+        is_request, is_forged = not message.controller_name, message.header.stamp == Time()
+        if not is_request and not is_forged:
             self.statements.append(message)
 
     def _note_impedance(self, message: ImpedanceState) -> None:
