@@ -201,7 +201,8 @@ class Session:
         now, certain = self.clock(), self.health.drained
         if self._confirms:
             certain = self.health.confirmed
-            self._ask()
+            with self._sending, suppress(QueueFullError):
+                self._bus.ask()
         with self._requests_lock:
             if requests.over(now, certain, self.states):
                 return False
@@ -214,16 +215,6 @@ class Session:
             for exchange in requests.due(now, self.states, self.health.refused_at):
                 self.transmit_queue.order(exchange.motor, exchange.request, now)
         return True
-
-    def _ask(self) -> None:
-        """Have the adapter confirm."""
-        try:
-            with self._sending:
-                self._bus.ask()
-        except QueueFullError:
-            return
-        except AdapterLostError as error:
-            self._lose(error.reason)
 
     def forget(self, motor: int) -> None:
         """Drop the sent gains and the fault reports of a motor that will be enabled anew."""
