@@ -13,8 +13,8 @@ from humanoid_controller_manager.ros.execution import callbacks
 from humanoid_controllers.mode_manager.loop_liveness import LONGEST_TICK
 from humanoid_controllers.mode_manager.power_down import SETTLE_LIMIT, ZERO_LIMIT
 from humanoid_controllers.mode_manager.power_down_service import ANSWER_TIME
+from humanoid_devices_can.bus import sending
 from humanoid_devices_can.guard import claim, disabling, guard_process
-from humanoid_devices_can.session import session
 from humanoid_devices_can.timing import Timing
 from humanoid_devices_erob.operation import ordered_exit
 
@@ -28,7 +28,7 @@ def test_the_parts_are_what_the_steps_may_take() -> None:
     assert ordered_exit.LONGEST + BETWEEN <= times.RING_EXIT
     timing = Timing()
     can = claim.PATIENCE + disabling.LONGEST + 2 * guard_process.PARTING
-    can += 2 * (timing.silence + session.UNCONFIRMED) + timing.disable_timeout
+    can += 2 * (timing.silence + sending.UNCONFIRMED) + timing.disable_timeout
     assert can + BETWEEN <= times.CAN_EXIT
     assert ANSWER_TIME + 4 * BETWEEN <= times.PROCESS_END
 

@@ -145,8 +145,7 @@ class CanSystem(HardwareComponent):
     def read(self, state: JointState, now: float, period: float) -> None:
         """See HardwareComponent. A silent motor keeps its last state."""
         session, lifecycle = self._active(), self._lifecycle
-        if self._serves_itself:
-            session.receive_here()
+        session.receive_here(alone=self._serves_itself)
         self._monitor.guard = lifecycle.check_guard(session, self._monitor.silent)
         self._frame.measure(session.states, state)
         self._monitor.unguarded = lifecycle.guard.problem()

@@ -78,24 +78,28 @@ class MemoryAdapter:
         self._sockets = [socket for socket in self._sockets if not socket.process.gone]
         for socket in self._sockets:
             socket.take(frame)
-        self._arrived()
+        self._wake()
 
     def _confirm(self, frame: WireFrame) -> None:
         """Report a frame that got through to the sockets."""
         if self.bus.now < self.controller.held_until:  # it was on the wire when that began
             self.bus.after_hold_up(self.controller, lambda _: self._confirm(frame))
             return
-        confirming = [socket for socket in self._sockets if socket.confirming]
-        for socket in confirming:
-            socket.confirm(frame)
-        if confirming:
-            self._arrived()
+        for socket in self._sockets:
+            if socket.confirming:
+                socket.confirm(frame)
+        self._wake()
 
     def _trouble(self, trouble: Trouble, _now: int) -> None:
         kind, data = error_frames.encode(trouble)
         for socket in self._sockets:
             socket.arrive(ErrorFrame(BusEvent(kind & 0x3FF), data))
-        self._arrived()
+        self._wake()
+
+    def _wake(self) -> None:
+        """Stop the virtual robot if a thread waits for what has arrived."""
+        if any(socket.waits and socket.has_received for socket in self._sockets):
+            self._arrived()
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +121,7 @@ class MemoryCanBus(Bus):
         self._arrived = Flag()
         self._lost = False
         self._confirmations, self.confirming = Confirmations(), False
+        self.waits = False  # a thread, for what arrives
 
     @property
     def confirmed(self) -> float:  # type: ignore[override]  # it follows the adapter
@@ -134,6 +139,11 @@ class MemoryCanBus(Bus):
         """Take a frame that got through."""
         self._incoming.append(_Sent(frame))
         self._arrived.set()
+
+    @property
+    def has_received(self) -> bool:
+        """Return whether something has arrived that was not taken."""
+        return bool(self._incoming)
 
     def take(self, frame: WireFrame) -> None:
         """Take a frame of the bus."""
@@ -159,7 +169,9 @@ class MemoryCanBus(Bus):
         self._check()
         if timeout > 0.0 and not self._incoming:  # otherwise a poll, in which no thread waits
             self._arrived.clear()
+            self.waits = True
             self._machine.wait(self._arrived, timeout)
+            self.waits = False
             self._check()
         while self._incoming:
             received = self._incoming.popleft()

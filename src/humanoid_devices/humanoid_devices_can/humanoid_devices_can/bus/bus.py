@@ -93,7 +93,10 @@ class Bus(Protocol):
         return False
 
     def receive(self, timeout: float) -> Received | None:
-        """Return the next frame, None after `timeout` [s]. Raises AdapterLostError."""
+        """Return the next frame; None after `timeout` [s], or when the adapter has confirmed.
+
+        Raises AdapterLostError.
+        """
 
     def receive_all(self, timeout: float) -> Sequence[Received]:
         """Return what has arrived, AT_ONCE frames at least if there are more; else as `receive`."""

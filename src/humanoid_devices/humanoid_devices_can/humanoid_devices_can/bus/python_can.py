@@ -151,6 +151,7 @@ class PythonCanBus(Bus):
             while True:
                 message, _ = self._bus._recv_internal(left)  # noqa: SLF001
                 if message is not None and self._confirms(message):
+                    left = 0.0
                     continue
                 if message is not None or left == 0.0:
                     break

@@ -185,10 +185,14 @@ class SlcanBus(slcanBus):  # type: ignore[misc]
         return line.decode("ascii")
 
     def _await_line(self, timeout: float) -> None:
-        """Read until there is a line, or `timeout` [s] has passed. Raises CanOperationError."""
+        """Read until there is a line or a confirmation, or `timeout` [s] has passed.
+
+        Raises CanOperationError.
+        """
+        confirmed = self._confirmations.until
         if self._lines or (self._fill() and self._lines):
             return
-        self._await(lambda: self._lines, timeout)
+        self._await(lambda: self._lines or self._confirmations.until != confirmed, timeout)
 
     def _await(self, there: Callable[[], object], timeout: float) -> None:
         """Read until it is `there`, or `timeout` [s] has passed. Raises CanOperationError."""

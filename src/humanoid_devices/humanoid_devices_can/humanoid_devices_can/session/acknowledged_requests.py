@@ -25,7 +25,7 @@ class _Request:
 class AcknowledgedRequests:
     """One exchange per motor, without bus or clock: the caller passes frames and times [s].
 
-    `failures` holds the failures by motor.
+    `failures` holds the failures by motor; `judges_silence`: some requests are obeyed by silence.
     """
 
     def __init__(
@@ -35,6 +35,7 @@ class AcknowledgedRequests:
         self._requests: Mapping[int, _Request] = {e.motor: _Request(e) for e in exchanges}
         self._deadline, self._retry = now + timeout, retry
         self._timeout = timeout
+        self.judges_silence = any(it.exchange.quiet for it in self._requests.values())
 
     def take(self, identifier: int, payload: bytes, now: float) -> None:
         """Judge a frame received at `now`."""

@@ -12,10 +12,9 @@ from humanoid_control_common.machine.realtime import COMPANION_PRIORITY
 from humanoid_control_common.rules.reasons import NO_REASON, Reason
 from humanoid_devices_can.bus.bus import Bus, CanFrame, DataFrame, ErrorFrame, Received
 from humanoid_devices_can.bus.error_frames import BusEvent
-from humanoid_devices_can.bus.sending import send_with_room
+from humanoid_devices_can.bus.sending import send_unconfirmed
 from humanoid_devices_can.errors import (
     AdapterLostError,
-    CanBusError,
     MotorError,
     QueueFullError,
     WireError,
@@ -41,9 +40,8 @@ LOOK: Final = 0.01  # [s] between two checks of pending requests
 # More frames in a row than the buffers of kernel and adapter hold (a tty: 64 KiB, 27 a frame): a
 # motor that sent none of them is silent, although the receiver never catches up.
 LONGEST_BACKLOG: Final = 3000
-REPEATS: Final = 3  # of frames that no motor will confirm
-UNCONFIRMED: Final = 0.3  # [s] they may take altogether
-RESTS: Final = 0.02  # [s] the receiving thread rests after the loop has received
+RESTS: Final = 0.02  # [s] the threads rest after a fast loop has received
+GATHERS: Final = 0.004  # [s] the receiving thread rests after frames, to take more at once
 
 
 class Session:
@@ -105,9 +103,11 @@ class Session:
         text = f"{self._settings.bus}: closed, and not opened again yet"
         self._lose(Reason.of(MOTORS_BEING_ENABLED, text))
 
-    def receive_here(self) -> None:
-        """Take what has arrived, in the caller's thread. Never waits."""
-        self._received_here_at = now = self.clock()
+    def receive_here(self, *, alone: bool) -> None:
+        """Take what has arrived, in the caller's thread; `alone`: the threads rest. Never waits."""
+        now = self.clock()
+        if alone:
+            self._received_here_at = now
         if self.health.lost or self.leaves_frames() or not self._receiving.acquire(blocking=False):
             return
         try:
@@ -150,10 +150,7 @@ class Session:
     def send_unconfirmed(self, frames: Sequence[CanFrame]) -> None:
         """End the threads and send frames on a bus that counts as lost: it may only be deaf."""
         self._end_threads()
-        deadline = self.clock() + UNCONFIRMED
-        for frame in (*frames,) * REPEATS:
-            with suppress(CanBusError):
-                send_with_room(self._bus, frame, deadline, self.clock, self._machine.sleep)
+        send_unconfirmed(self._bus, frames, self.clock, self._machine.sleep)
 
     def exchange(
         self,
@@ -174,7 +171,7 @@ class Session:
         self._requests = requests = AcknowledgedRequests(
             exchanges, fed_at, timeout=timeout, retry=retry
         )
-        self._confirms = self._bus.set_confirming(True)
+        self._confirms = requests.judges_silence and self._bus.set_confirming(True)
         try:
             while self._pending(requests, may_go_on):
                 now = self.clock()
@@ -262,7 +259,7 @@ class Session:
             self._roused.clear()
             return
         with self._receiving:
-            before = self.clock()
+            before, confirmed = self.clock(), self.health.confirmed
             received = self._bus.receive_all(0.0)
             self._backlog += max(len(received), 1)
             if not received or self._backlog > LONGEST_BACKLOG:
@@ -270,7 +267,9 @@ class Session:
             if not received:
                 received = self._bus.receive_all(self._timing.poll)
             self._take_all(received)
-        if not received and (left := before + self._timing.poll - self.clock()) > 0.0:
+        if received or self.health.confirmed != confirmed:
+            self._machine.sleep(GATHERS)
+        elif (left := before + self._timing.poll - self.clock()) > 0.0:
             self._machine.sleep(left)  # an interface may return early
 
     def _take_all(self, received: Sequence[Received]) -> None:
