@@ -339,6 +339,39 @@ def test_a_failed_activation_also_reports_what_could_not_be_switched_off(
     assert "stuck on" in " ".join(messages)
 
 
+@pytest.fixture
+def ordered(rig: Any, scripted_hardware: Any) -> tuple[Any, dict[str, Any], list[str]]:
+    """A robot of three components, the last one with a long activation; the deactivated ones."""
+    deactivated: list[str] = []
+
+    class Ordered(scripted_hardware):  # type: ignore[misc]
+        def on_deactivate(self) -> None:
+            deactivated.append(self.name)
+
+    class Beginning(Ordered):
+        def begin_activation(self) -> None:
+            self._called("begin_activation")
+
+    parts = {"first": Ordered(), "second": Ordered(), "third": Beginning()}
+    robot = rig({name: (part, (name[0],)) for name, part in parts.items()})
+    return robot, parts, deactivated
+
+
+def test_components_are_deactivated_in_the_reverse_order_of_their_activation(ordered: Any) -> None:
+    robot, _, deactivated = ordered
+    robot.start()
+    robot.loop.stop()
+    assert deactivated == ["third", "second", "first"]
+
+
+def test_a_failed_activation_is_undone_in_reverse_order(ordered: Any) -> None:
+    robot, parts, deactivated = ordered
+    parts["second"].fail["on_activate"] = HardwareError("no answer")
+    with pytest.raises(HardwareError, match="no answer"):
+        robot.start()
+    assert deactivated == ["third", "second", "first"]
+
+
 def test_joints_without_a_measured_state_are_named_and_nothing_stays_active(prime: Any) -> None:
     robot, ring, bus = prime
     bus.measured[0, 1] = np.nan
