@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import can
 import pytest
@@ -16,6 +16,7 @@ from humanoid_devices_can.bus import python_can
 from humanoid_devices_can.bus.bus import BusSettings, DataFrame
 from humanoid_devices_can.bus.confirmations import Confirmations
 from humanoid_devices_can.bus.python_can import PythonCanBus
+from humanoid_devices_can.errors import QueueFullError
 
 
 def test_nothing_is_confirmed_at_first() -> None:
@@ -63,12 +64,14 @@ class Socket:
 
     def __init__(self, bus: EchoBus) -> None:
         self._bus, self.lost = bus, False
+        self.changed: Callable[[], None] = lambda: None
 
     def setsockopt(self, level: int, option: int, value: int) -> None:
         assert (level, option) == (101, 4)  # SOL_CAN_RAW, CAN_RAW_RECV_OWN_MSGS (linux/can/raw.h)
         if self.lost:
             raise OSError("no such device")
         self._bus.receive_own_messages = bool(value)
+        self.changed()
 
 
 class EchoBus(VirtualBus):  # type: ignore[misc]  # python-can counts as untyped
@@ -76,7 +79,12 @@ class EchoBus(VirtualBus):  # type: ignore[misc]  # python-can counts as untyped
 
     def __init__(self, channel: str) -> None:
         super().__init__(channel)
-        self.socket = Socket(self)
+        self.socket, self.full = Socket(self), False
+
+    def send(self, msg: can.Message, timeout: float | None = None) -> None:
+        if self.full:
+            raise can.CanOperationError("Transmit buffer full")  # as python-can's SocketcanBus
+        super().send(msg, timeout)
 
 
 @pytest.fixture
@@ -128,6 +136,40 @@ def test_own_frames_are_returned_only_while_the_adapter_confirms(both: Both) -> 
     bus.send((7, b"z"))
     assert bus.receive(0.0) is None  # one is on its way, and is no frame of a motor
     assert bus.confirmed > 0.0
+
+
+def test_own_frames_on_their_way_when_the_next_exchange_begins_are_not_received(
+    both: Both,
+) -> None:
+    bus, _, _ = both
+    assert bus.set_confirming(True)
+    bus.send((7, b"x"))
+    bus.set_confirming(False)
+    assert bus.set_confirming(True)
+    assert bus.receive_all(0.0) == []
+    assert bus.confirmed > 0.0
+
+
+def test_a_frame_that_another_thread_sends_while_confirming_begins_is_not_received(
+    both: Both,
+) -> None:
+    bus, echo, _ = both
+    echo.socket.changed = lambda: bus.send((7, b"x"))
+    assert bus.set_confirming(True)
+    assert bus.receive_all(0.0) == []
+
+
+def test_a_frame_for_which_the_queue_had_no_room_is_not_waited_for(both: Both) -> None:
+    bus, echo, _ = both
+    assert bus.set_confirming(True)
+    echo.full = True
+    with pytest.raises(QueueFullError):
+        bus.send((7, b"x"))
+    echo.full = False
+    before = LINUX.clock()
+    bus.send((7, b"x"))
+    assert bus.receive_all(0.0) == []
+    assert bus.confirmed >= before
 
 
 def test_a_lost_adapter_does_not_confirm(both: Both) -> None:

@@ -2,6 +2,7 @@
 
 import math
 from collections import deque
+from contextlib import suppress
 from typing import Final
 
 _MOST: Final = 1000  # frames without a confirmation; older ones are no longer waited for
@@ -11,7 +12,7 @@ class Confirmations:
     """Times [s] at which an adapter was given something that it will confirm, oldest first.
 
     It confirms in the order in which it was given it, behind all that it has received. One thread
-    may call `given` while another calls `confirm`.
+    may call `given` and `refused` while another calls `confirm`.
     """
 
     def __init__(self) -> None:
@@ -25,6 +26,11 @@ class Confirmations:
     def given(self, what: object, now: float) -> None:
         """Note what the adapter is given at `now` [s]. Call it before."""
         self._waiting.append((what, now))
+
+    def refused(self) -> None:
+        """Note that the adapter has not taken what it was given last."""
+        with suppress(IndexError):
+            self._waiting.pop()
 
     def confirm(self, what: object) -> bool:
         """Note that it has confirmed `what`; return False if it was not given that.

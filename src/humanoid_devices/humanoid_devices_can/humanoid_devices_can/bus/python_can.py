@@ -124,11 +124,14 @@ class PythonCanBus(Bus):
 
     def set_confirming(self, on: bool) -> bool:
         """See Bus: a serial adapter answers a request, SocketCAN returns the frames sent."""
-        if on:  # afterwards frames on their way still count as own ones
-            self._confirmations = Confirmations()
         if isinstance(self._bus, SlcanBus):
+            if on:
+                self._confirmations = Confirmations()
             return self._bus.confirm_by(self._confirmations)
-        found = self._settings.interface == "socketcan" and self._return_own_frames(on)
+        # Another thread may send: none of its frames is returned that was not noted before. Those
+        # on their way still count as own ones afterwards, so nothing noted is forgotten.
+        self._confirming = self._settings.interface == "socketcan"
+        found = self._confirming and self._return_own_frames(on)
         self._confirming = on and found
         return found
 
@@ -198,11 +201,13 @@ class PythonCanBus(Bus):
         extended = self._settings.extended
         check_identifier(identifier, self._settings)
         message = can.Message(arbitration_id=identifier, data=payload, is_extended_id=extended)
-        if self._confirming:
+        if noted := self._confirming:
             self._confirmations.given(frame, LINUX.clock())
         try:
             self._bus.send(message, timeout)
         except (CanError, OSError, ValueError) as error:
+            if noted:
+                self._confirmations.refused()
             raise sending_problem(error, self._settings) from error
 
     def _confirms(self, message: can.Message) -> bool:
