@@ -139,6 +139,35 @@ def test_adapter_confirms_behind_the_frames_that_it_has_received(
     assert before <= answering.confirmed <= LINUX.clock()
 
 
+def test_a_confirmation_counts_once_the_frames_before_it_were_returned(
+    adapter: Adapter, answering: PythonCanBus
+) -> None:
+    assert answering.set_confirming(True)
+    assert answering.ask()
+    adapter.heard_until(b"V\r")
+    adapter.say(FRAME + FRAME + b"V1013\r")
+    assert isinstance(answering.receive(1.0), DataFrame)
+    assert answering.confirmed == -math.inf
+    assert isinstance(answering.receive(1.0), DataFrame)
+    assert answering.confirmed > 0.0
+
+
+@pytest.mark.parametrize("said", [b"\xff\r", b"x" * 100 + b"\r", b"T0000\r"])
+def test_adapter_that_answers_its_opening_with_other_text_can_be_used(
+    adapter: Adapter, monkeypatch: pytest.MonkeyPatch, said: bytes
+) -> None:
+    ask = SlcanBus._ask
+
+    def ask_and_answer(bus: SlcanBus) -> None:
+        ask(bus)
+        adapter.say(said + b"F00\r")
+
+    monkeypatch.setattr(SlcanBus, "_ask", ask_and_answer)
+    bus = PythonCanBus(BusSettings("slcan", adapter.path, 1_000_000))
+    assert bus.receive(0.0) is None
+    bus.close()
+
+
 def test_adapter_is_asked_again_once_it_has_answered(
     adapter: Adapter, answering: PythonCanBus, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -91,14 +91,10 @@ class SlcanBus(slcanBus):  # type: ignore[misc]
 
     def _settle(self) -> None:
         """Receive the answers to the opening commands, so that they count as no frame's."""
-        deadline = LINUX.clock() + SETTLE
         self._write(_VERSION)
         self._ask()
-        while not self._answered and (left := deadline - LINUX.clock()) > 0.0:
-            if not self._lines:
-                self._await(lambda: self._answered or self._lines, left)
-            if self._lines:
-                self._read(0.0)
+        self._await(lambda: self._answered, SETTLE)
+        self._lines.clear()
         self.refused = self._refused_before = 0
 
     def send(self, msg: Any, timeout: float | None = None) -> None:
@@ -165,8 +161,9 @@ class SlcanBus(slcanBus):  # type: ignore[misc]
         Raises CanOperationError.
         """
         self._await_line(timeout)
-        found = list(self._lines)
-        self._lines.clear()
+        found = []
+        while self._lines:
+            found.append(self._take_first())
         return found
 
     def message(self, line: bytes) -> Message | None:
@@ -179,10 +176,21 @@ class SlcanBus(slcanBus):  # type: ignore[misc]
         self._await_line(timeout or 0.0)
         if not self._lines:
             return None
-        line = self._lines.popleft()
+        line = self._take_first()
         if isinstance(line, ValueError):
             raise line
         return line.decode("ascii")
+
+    def _take_first(self) -> bytes | ValueError:
+        line = self._lines.popleft()
+        self._confirm()
+        return line
+
+    def _confirm(self) -> None:
+        """Note the answers about the version before which no line waits."""
+        while self._lines and _is_version(self._lines[0]):
+            self._lines.popleft()
+            self._confirmations.confirm(_VERSION)
 
     def _await_line(self, timeout: float) -> None:
         """Read until there is a line or a confirmation, or `timeout` [s] has passed.
@@ -277,11 +285,11 @@ class SlcanBus(slcanBus):  # type: ignore[misc]
                 self._lines.append(error)
         elif line in (b"Z", b"z"):
             self.accepted += 1
-        elif line[:1] in (b"V", b"v"):
-            self._has_version = True
-            self._confirmations.confirm(_VERSION)
         elif line:
             self._lines.append(line)
+            if _is_version(line):
+                self._has_version = True
+                self._confirm()
 
     def _take_flags(self, flags: int) -> None:
         refuses = self.refused > self._refused_before and not flags & _QUEUE_FULL
@@ -292,6 +300,10 @@ class SlcanBus(slcanBus):  # type: ignore[misc]
         # was held up loses answers; without this they would count as outstanding for ever.
         missing = self._sent_before_asking - self.accepted - self.refused
         self._lost = max(self._lost, missing)
+
+
+def _is_version(line: bytes | ValueError) -> bool:
+    return isinstance(line, bytes) and line[:1] in (b"V", b"v")
 
 
 def _cannot_read(error: OSError | ValueError) -> CanOperationError:
