@@ -89,6 +89,21 @@ def test_a_motor_that_was_not_heard_before_is_not_called_disabled(
     assert enabled(bench) == [39]
 
 
+def test_a_motor_that_was_heard_before_the_receiver_was_held_up_is_not_called_disabled(
+    stiff: Stiff,
+) -> None:
+    bench, rig = stiff()
+    rig.call(rig.system.loop_ended)
+    session = rig.system._active()
+    session.leaves_frames = lambda: True
+    cut(bench, 39)
+    rig.pause(0.5)
+    session.leaves_frames = lambda: False
+    with pytest.raises(HardwareError, match=r"not confirmed that it is disabled: j3 \(id 39\)"):
+        rig.deactivate()
+    assert enabled(bench) == [39]
+
+
 def test_a_bus_that_fails_at_the_exit_proves_nothing(stiff: Stiff) -> None:
     bench, rig = stiff()
     cut(bench, *IDS)

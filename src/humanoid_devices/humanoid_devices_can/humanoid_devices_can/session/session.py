@@ -187,8 +187,8 @@ class Session:
     def unheard(self, motors: Mapping[int, float], patience: float) -> list[int]:
         """Return the keys of `motors` that are silent for their time [s] and all of `patience`."""
         deadline = self.clock() + patience
-        while True:  # the NaN of a session that has received nothing is no sign of life
-            missing = [m for m, recent in motors.items() if not self.silent_for(m) <= recent]
+        while True:  # what was not received yet is no sign of life
+            missing = [m for m, it in motors.items() if self.states[m].stamp < self.clock() - it]
             if not missing or self.health.lost or self.clock() >= deadline:
                 return missing
             self._machine.sleep(LOOK)
