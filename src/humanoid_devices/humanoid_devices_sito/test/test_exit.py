@@ -275,6 +275,30 @@ def test_an_exit_that_fails_without_a_guard_starts_another(stiff: Stiff, stopped
     assert enabled(bench) == []
 
 
+def test_the_motors_are_heard_again_after_their_guard_was_killed_while_it_acted(
+    stiff: Stiff, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bus_lifecycle, "has_one_reader", lambda *_: True)
+    bench, rig = stiff()
+    running = rig.system._lifecycle.guard._running
+    assert isinstance(running, SteppedGuard)
+    for id_ in IDS:
+        bench.call("freeze", id_)  # the guard reaches no motor
+    bench.hold_up(0.3)
+    assert rig.system._lifecycle.guard.stage is Stage.ACTS
+    running.process.killed = True
+    for id_ in IDS:
+        bench.call("freeze", id_, False)
+    assert "the guard is disabling" in rig.run(1.0).message
+    report = rig.run(5.0)
+    assert "the guard could not disable" in report.message
+    assert "no guard on" in report.message
+    assert rig.system._active().silent_for(0) < 0.05
+    assert rig.system.sample_age < 0.05
+    end(rig)
+    assert enabled(bench) == []
+
+
 def test_no_motor_is_enabled_once_the_guard_has_taken_over(stiff: Stiff) -> None:
     bench, rig = stiff()
     bench.call("power_off", 22)

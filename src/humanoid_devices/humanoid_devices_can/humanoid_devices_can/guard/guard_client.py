@@ -9,7 +9,7 @@ from humanoid_control_common.rules.reasons import NO_REASON, Reason
 from humanoid_devices_can.bus.bus import CanFrame
 from humanoid_devices_can.guard.channel import GuardedMotor, GuardJob, GuardMemory, Stage
 from humanoid_devices_can.guard.claim import Claim
-from humanoid_devices_can.guard.guard_process import RunningGuard
+from humanoid_devices_can.guard.guard_process import RunningGuard, parting
 from humanoid_devices_can.host import CanHost
 from humanoid_devices_can.motor_protocol import MotorFamily
 from humanoid_devices_can.reason_codes import NO_GUARD
@@ -68,9 +68,14 @@ class Guard:
 
     @property
     def stage(self) -> Stage:
-        """Return the guard's progress."""
+        """Return the guard's progress. One that acts for too long, as if killed, has failed."""
         running = self._running
-        return Stage.WATCHES if running is None else running.memory.stage
+        if running is None:
+            return Stage.WATCHES
+        memory, stage = running.memory, running.memory.stage
+        if stage is Stage.ACTS and self._host.machine.clock() - memory.alive_at > parting(memory):
+            return Stage.FAILED
+        return stage
 
     def has_disabled(self, motor: int, *, silent: bool) -> bool:
         """Return whether a guard that is done has proved that a motor is disabled.
@@ -112,9 +117,9 @@ class Guard:
 
     def _silence(self) -> str:
         running = self._running
-        if running is None or (page := running.memory).stage in _NOT_WATCHING:
+        if running is None or self.stage in _NOT_WATCHING:
             return ""
-        now = self._host.machine.clock()
+        now, page = self._host.machine.clock(), running.memory
         if page.alive_at:
             return "it is silent" if now - page.alive_at > AWAKE else ""
         return f"it did not start within {READY:g} s" if now - self._started > READY else ""
