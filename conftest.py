@@ -48,11 +48,15 @@ PROGRAM_FILES = (
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Be on a ROS domain that no other process is on. The user's home is left alone."""
+    """Be on a ROS domain that no other process is on, whatever the environment names.
+
+    The user's home is left alone.
+    """
     if missing := [name for name in TOOLS if find_spec(name) is None]:
         raise pytest.UsageError(f"tests need {', '.join(missing)}: run `make setup`")
     from test_support.expansions import share_expansions
 
+    from humanoid_control_common.errors import ConfigError
     from humanoid_control_common.testing import on_reserved_domain
 
     repeat_examples()
@@ -63,7 +67,10 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ["ROS_HOME"] = folder
         config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
     reservation = ExitStack()
-    reservation.enter_context(on_reserved_domain())
+    try:
+        reservation.enter_context(on_reserved_domain())
+    except ConfigError as error:
+        raise pytest.UsageError(str(error)) from None
     config.add_cleanup(reservation.close)
 
 

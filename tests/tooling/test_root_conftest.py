@@ -1,0 +1,32 @@
+"""The start of a test run: what the root's conftest.py needs, and what it says without it."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+ONE_FILE = "src/humanoid_control_common/test/test_testing.py"
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "1")])
+def test_a_test_run_that_finds_no_free_domain_says_so_and_runs_nothing(
+    tmp_path: Path, workers: tuple[str, ...]
+) -> None:
+    plugin = "from humanoid_control_common import testing\ntesting.DOMAINS = range(0)\n"
+    (tmp_path / "no_domain.py").write_text(plugin, encoding="ascii")
+    path = os.pathsep.join((str(tmp_path), os.environ.get("PYTHONPATH", "")))
+    options = ("-p", "no:cacheprovider", "-p", "no_domain", *workers)
+    run = subprocess.run(
+        [sys.executable, "-m", "pytest", *options, ONE_FILE],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == pytest.ExitCode.USAGE_ERROR
+    assert "ERROR: tests or robots are on all ROS domains" in run.stderr
+    assert "Traceback" not in run.stdout + run.stderr
