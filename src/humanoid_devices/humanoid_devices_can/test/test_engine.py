@@ -304,7 +304,7 @@ def test_motors_that_are_not_disabled_go_on_being_commanded(
 ) -> None:
     rig.command.stiffness[:] = 3.0
     rig.until(lambda _: (GAINS << 8 | 1, b"3.00") in list(bus.sent))
-    guard_page.set_stage(stage, 1.0)
+    guard_page.set_stage(stage, rig.system._clock())
     report = rig.tick()
     assert (report.level, report.flags) == (SafetyLevel.FAULT, SafetyFlag.MOTOR_FAULT)
     assert report.message.startswith(message)
@@ -317,7 +317,7 @@ def test_motors_that_are_not_disabled_go_on_being_commanded(
 
 def test_guard_that_comes_to_its_end_after_all_has_disabled_the_motors(bus, rig, guard_page):
     for stage in (Stage.ACTS, Stage.FAILED, Stage.ACTS):
-        guard_page.set_stage(stage, 1.0)
+        guard_page.set_stage(stage, rig.system._clock())
         rig.tick()
     guard_page.set_stage(Stage.DONE, 1.0)
     report = rig.tick()
@@ -330,7 +330,7 @@ def test_guard_that_comes_to_its_end_after_all_has_disabled_the_motors(bus, rig,
 
 
 def test_guard_at_work_is_waited_for_before_the_motors_are_disabled(bus, rig, guard_page) -> None:
-    guard_page.set_stage(Stage.ACTS, 1.0)
+    guard_page.set_stage(Stage.ACTS, rig.system._clock())
     rig.tick()
     rig.system._lifecycle.guard._running.last = Stage.DONE
     rig.buses.append(bus.another())
