@@ -304,7 +304,7 @@ def test_motors_that_are_not_disabled_go_on_being_commanded(
 ) -> None:
     rig.command.stiffness[:] = 3.0
     rig.until(lambda _: (GAINS << 8 | 1, b"3.00") in list(bus.sent))
-    guard_page.set_stage(stage, rig.system._clock())
+    guard_page.set_stage(stage, rig.time.clock())
     report = rig.tick()
     assert (report.level, report.flags) == (SafetyLevel.FAULT, SafetyFlag.MOTOR_FAULT)
     assert report.message.startswith(message)
@@ -317,9 +317,9 @@ def test_motors_that_are_not_disabled_go_on_being_commanded(
 
 def test_guard_that_comes_to_its_end_after_all_has_disabled_the_motors(bus, rig, guard_page):
     for stage in (Stage.ACTS, Stage.FAILED, Stage.ACTS):
-        guard_page.set_stage(stage, rig.system._clock())
+        guard_page.set_stage(stage, rig.time.clock())
         rig.tick()
-    guard_page.set_stage(Stage.DONE, 1.0)
+    guard_page.set_stage(Stage.DONE, rig.time.clock())
     report = rig.tick()
     assert report.message.startswith("j0 (id 1), j1 (id 2): disabled by the guard: the control")
     for thread in rig.system._lifecycle.session._threads:
@@ -330,7 +330,7 @@ def test_guard_that_comes_to_its_end_after_all_has_disabled_the_motors(bus, rig,
 
 
 def test_guard_at_work_is_waited_for_before_the_motors_are_disabled(bus, rig, guard_page) -> None:
-    guard_page.set_stage(Stage.ACTS, rig.system._clock())
+    guard_page.set_stage(Stage.ACTS, rig.time.clock())
     rig.tick()
     rig.system._lifecycle.guard._running.last = Stage.DONE
     rig.buses.append(bus.another())
@@ -340,7 +340,7 @@ def test_guard_at_work_is_waited_for_before_the_motors_are_disabled(bus, rig, gu
 
 
 def test_clearing_the_fault_is_what_ends_a_guard_that_failed(bus, rig, guard_page) -> None:
-    guard_page.set_stage(Stage.FAILED, 1.0)
+    guard_page.set_stage(Stage.FAILED, rig.time.clock())
     rig.until(lambda report: report.level is SafetyLevel.FAULT)
     rig.buses.append(bus.another())
     rig.system.reset_faults()
@@ -350,7 +350,7 @@ def test_clearing_the_fault_is_what_ends_a_guard_that_failed(bus, rig, guard_pag
 
 
 def test_reopening_that_fails_is_a_fault_and_each_reset_tries_again(bus, rig, guard_page) -> None:
-    guard_page.set_stage(Stage.FAILED, 1.0)  # a working bus is opened again, too
+    guard_page.set_stage(Stage.FAILED, rig.time.clock())  # a working bus is opened again, too
     rig.tick()
     opens, tries = rig.open_bus, []
 

@@ -266,6 +266,14 @@ def test_silence_behind_an_adapter_that_is_held_up_proves_nothing() -> None:
     assert problem == f"{BUS}: the adapter is held up"
 
 
+def test_an_adapter_that_has_confirmed_before_must_confirm_again() -> None:
+    clock = SteppedClock()
+    memory = GuardMemory(bytearray(MEMORY_BYTES))
+    job = replace(JOB, confirms=True)  # held up at its opening already
+    problem = disable_motors(job, memory, clock, Motors(), clock)
+    assert problem == f"{BUS}: the adapter is held up"
+
+
 ANSWERING = replace(JOB, motors=(GuardedMotor("j0", Signs(answer=(0xFFC000FF, 0x02000016))),))
 
 

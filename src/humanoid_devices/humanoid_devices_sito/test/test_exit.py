@@ -163,6 +163,14 @@ def test_an_exit_confirms_nothing_while_the_adapter_is_held_up(stiff: Stiff) -> 
     assert enabled(bench) == IDS
 
 
+def test_a_guard_knows_whether_the_adapter_has_confirmed_for_its_control_process(
+    stiff: Stiff,
+) -> None:
+    _, rig = stiff()
+    assert rig.system._lifecycle.guard._job.confirms
+    end(rig)
+
+
 def test_errors_on_the_bus_at_the_exit_leave_nothing_proved(stiff: Stiff) -> None:
     bench, rig = stiff()
     rig.call(rig.system.loop_ended)

@@ -40,6 +40,7 @@ class GuardJob:
     motors: tuple[GuardedMotor, ...]
     frames: tuple[CanFrame, ...]
     patience: float  # [s] the loop may stand still
+    confirms: bool = False  # the adapter has confirmed for the control process; see Bus
 
     @property
     def names(self) -> str:

@@ -55,8 +55,8 @@ def _disable_once(
     deadline: float,
 ) -> str:
     seen, rounds = Observation([motor.signs for motor in job.motors]), 0
-    confirms = bus.set_confirming(True)
-
+    # An adapter that is held up does not show at its opening that it confirms.
+    confirms = bus.set_confirming(True) or job.confirms
     try:
         if memory.waited:  # frames received before, in another session, prove nothing now
             _listen(bus, seen, QUIET, seen.all_heard, clock, wait)

@@ -1,5 +1,6 @@
 """The control process's side of the guard: start it, feed it, notice its end."""
 
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -38,6 +39,10 @@ class Guard:
     def claim(self) -> None:
         """Claim the bus. Raises InterfaceError."""
         self._claim = self._claim or self._host.claim(self._job.bus, self._host.machine)
+
+    def demand_confirmations(self) -> None:
+        """Have guards that are started from now on rely on confirmations of the adapter only."""
+        self._job = replace(self._job, confirms=True)
 
     def start(self) -> None:
         """Start a new guard process in place of a former one, without waiting for it.

@@ -199,6 +199,9 @@ class BusLifecycle:
 
     def _open(self) -> Session:
         bus, machine = self._host.open_bus(self._settings.bus), self._host.machine
+        if bus.set_confirming(True):
+            self.guard.demand_confirmations()
+        bus.set_confirming(False)
         session = Session(bus, self._family, self._settings, self._timing, machine, self._cancelled)
         if has_one_reader(self._settings):
             session.leaves_frames = lambda: self.guard.stage is Stage.ACTS
