@@ -339,6 +339,20 @@ def test_guard_at_work_is_waited_for_before_the_motors_are_disabled(bus, rig, gu
     assert kinds(rig.buses[-1], 1) == kinds(rig.buses[-1], 2) == [DISABLE]
 
 
+def test_faults_are_not_cleared_while_the_guard_acts(bus, rig, guard_page) -> None:
+    guard_page.set_stage(Stage.ACTS, rig.time.clock())
+    rig.tick()
+    rig.buses.append(bus.another())
+    rig.call(rig.system.reset_faults)
+    assert rig.system._lifecycle.paused == frozenset()
+    report = rig.run(0.1)
+    assert report.message.startswith("the guard is disabling j0 (id 1), j1 (id 2)")
+    assert kinds(rig.buses[-1], 1) == []
+    guard_page.set_stage(Stage.FAILED, rig.time.clock())
+    rig.call(rig.system.reset_faults)
+    rig.until(healthy)
+
+
 def test_clearing_the_fault_is_what_ends_a_guard_that_failed(bus, rig, guard_page) -> None:
     guard_page.set_stage(Stage.FAILED, rig.time.clock())
     rig.until(lambda report: report.level is SafetyLevel.FAULT)

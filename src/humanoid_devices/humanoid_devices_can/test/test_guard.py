@@ -23,7 +23,7 @@ from humanoid_devices_can.bus.bus import (
     InvalidFrame,
     Received,
 )
-from humanoid_devices_can.bus.error_frames import BusEvent
+from humanoid_devices_can.bus.error_frames import BusEvent, ControllerState
 from humanoid_devices_can.errors import AdapterLostError, InterfaceError, QueueFullError
 from humanoid_devices_can.guard import guard_client, stall_detection
 from humanoid_devices_can.guard.__main__ import Pipe
@@ -256,6 +256,14 @@ def test_motors_are_disabled_once_the_adapter_has_confirmed_their_silence() -> N
     memory = GuardMemory(bytearray(MEMORY_BYTES))
     assert disable_motors(JOB, memory, clock, motors, clock) == ""
     assert 0.55 < clock.now - began < 0.7
+
+
+def test_silence_on_a_bus_that_is_off_proves_nothing() -> None:
+    class Off(Motors):
+        def state(self) -> ControllerState:
+            return ControllerState.OFF
+
+    assert disabled(JOB, Off()) == f"{BUS}: bus-off"
 
 
 def test_silence_behind_an_adapter_that_is_held_up_proves_nothing() -> None:

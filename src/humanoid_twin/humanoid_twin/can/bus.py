@@ -191,7 +191,7 @@ class VirtualCanBus:
             self._schedule()
         moment.now = max(now, moment.now)
 
-    def after_hold_up(self, node: CanController, act: Callable[[int], None]) -> None:
+    def after_hold_up(self, node: CanController, act: Callable[[int], object]) -> None:
         """Call `act` with the time [ns] at which the hold-up of a node ends, in this order."""
         node.backlog.append(act)
         if len(node.backlog) == 1:
@@ -202,8 +202,10 @@ class VirtualCanBus:
         if now < node.held_until:  # it has been prolonged
             self.disturbance.delay(node.held_until, partial(self._end_hold_up, node))
             return
-        while node.backlog:
-            node.backlog.popleft()(now)
+        acts = [*node.backlog]
+        node.backlog.clear()
+        for act in acts:  # one of them may be the host's order to close the channel
+            act(now)
 
     def settled_counters(self) -> Counters:
         """Return the counts up to now."""
@@ -343,7 +345,7 @@ class VirtualCanBus:
 
     def _receive_later(self, node: CanController, frame: CanFrame, now: int) -> None:
         del now
-        self.after_hold_up(node, partial(node.receive, frame))
+        self.after_hold_up(node, lambda end: node.on_bus and node.receive(frame, end))
 
     def _fail(
         self, attempt: Transmission, senders: Sequence[CanController], outcome: Outcome, now: int

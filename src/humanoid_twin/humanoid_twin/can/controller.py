@@ -84,7 +84,7 @@ class CanController:
         self.bit_time = _SECOND // BITRATE  # [ns]
         self.ready = 0  # [ns] from when on the first frame of the queue may be sent
         self.held_until = 0  # [ns]; see hold_up
-        self.backlog: deque[Callable[[int], None]] = deque()  # to be called when that ends
+        self.backlog: deque[Callable[[int], object]] = deque()  # to be called when that ends
         self.reset()
 
     def reset(self) -> None:

@@ -136,6 +136,16 @@ def test_a_held_up_adapter_answers_afterwards_and_behind_the_frames_received_bef
     assert host.answer() == b"T000001000\rV1013\r"
 
 
+def test_bytes_behind_an_order_to_close_the_channel_outlive_a_hold_up(bench, host):
+    host.ask(b"S8\rO\r")
+    host.port.controller.hold_up(bench.bus.now + 50_000_000)
+    host.write(b"C\r")
+    host.write(b"O\r")
+    host.write(b"V\r")
+    bench.bus.run(bench.bus.now + 51_000_000)
+    assert host.answer() == b"\r\rV1013\r"
+
+
 def test_link_that_a_killed_process_has_left_is_replaced(bench, tmp_path):
     path = tmp_path / "can"
     path.symlink_to("/dev/pts/99999")

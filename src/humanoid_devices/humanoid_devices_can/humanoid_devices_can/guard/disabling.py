@@ -5,6 +5,7 @@ from contextlib import suppress
 from typing import Final
 
 from humanoid_devices_can.bus.bus import Bus, DataFrame, OpenBus
+from humanoid_devices_can.bus.error_frames import ControllerState
 from humanoid_devices_can.bus.sending import ROOM, send_with_room
 from humanoid_devices_can.errors import CanBusError, QueueFullError
 from humanoid_devices_can.guard.channel import ControlProcess, GuardJob, GuardMemory
@@ -68,6 +69,8 @@ def _disable_once(
             _listen(bus, seen, 2.0 * QUIET, lambda: seen.silence(clock()) >= QUIET, clock, wait)
             now = clock()
             problem = _problem(job, seen, now, bus.confirmed if confirms else now)
+            if bus.state() is ControllerState.OFF:
+                problem = f"{job.bus}: bus-off"
             if not problem and rounds >= LEAST_ROUNDS:
                 memory.note_proved(seen.proved())
                 return ""
