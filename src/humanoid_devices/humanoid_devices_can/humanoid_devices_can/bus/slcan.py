@@ -198,9 +198,12 @@ class SlcanBus(slcanBus):  # type: ignore[misc]
         Raises CanOperationError.
         """
         confirmed = self._confirmations.until
-        if self._lines or (self._fill() and self._lines):
-            return
-        self._await(lambda: self._lines or self._confirmations.until != confirmed, timeout)
+
+        def there() -> bool:
+            return bool(self._lines) or self._confirmations.until != confirmed
+
+        if not (there() or (self._fill() and there())):
+            self._await(there, timeout)
 
     def _await(self, there: Callable[[], object], timeout: float) -> None:
         """Read until it is `there`, or `timeout` [s] has passed. Raises CanOperationError."""
