@@ -37,8 +37,8 @@ from humanoid_devices_can.timing import Timing
 
 CONTROLLER_PERIOD: Final = 0.1  # [s] between two reads of the interface's controller state
 LOOK: Final = 0.01  # [s] between two checks of pending requests
-# More frames in a row than the buffers of kernel and adapter hold (a tty: 64 KiB, 27 a frame): a
-# motor that sent none of them is silent, although the receiver never catches up.
+# Frames in a row: more than kernel and adapter hold (a tty: 64 KiB, 27 a frame). A motor that sent
+# none of them is silent, although the receiver never catches up.
 LONGEST_BACKLOG: Final = 3000
 RESTS: Final = 0.02  # [s] the threads rest after a fast loop has received
 GATHERS: Final = 0.004  # [s] the receiving thread rests after frames, to take more at once
@@ -168,9 +168,8 @@ class Session:
         AdapterLostError, and MotorError if the exchange is cancelled or may not go on.
         """
         fed_at = self.clock()
-        self._requests = requests = AcknowledgedRequests(
-            exchanges, fed_at, timeout=timeout, retry=retry
-        )
+        requests = AcknowledgedRequests(exchanges, fed_at, timeout=timeout, retry=retry)
+        self._requests = requests
         self._confirms = requests.judges_silence and self._bus.set_confirming(True)
         try:
             while self._pending(requests, may_go_on):
@@ -254,11 +253,12 @@ class Session:
             raise
 
     def _receive(self) -> None:
-        if self.clock() - self._received_here_at < RESTS or self.leaves_frames():
+        rests = self.clock() - self._received_here_at < RESTS or self.leaves_frames()
+        if rests or not self._receiving.acquire(blocking=False):
             self._machine.wait(self._roused, RESTS)
             self._roused.clear()
             return
-        with self._receiving:
+        try:
             before, confirmed = self.clock(), self.health.confirmed
             received = self._bus.receive_all(0.0)
             self._backlog += max(len(received), 1)
@@ -267,16 +267,17 @@ class Session:
             if not received:
                 received = self._bus.receive_all(self._timing.poll)
             self._take_all(received)
+        finally:
+            self._receiving.release()
         if received or self.health.confirmed != confirmed:
             self._machine.sleep(GATHERS)
         elif (left := before + self._timing.poll - self.clock()) > 0.0:
             self._machine.sleep(left)  # an interface may return early
 
     def _take_all(self, received: Sequence[Received]) -> None:
-        if received:
-            now = self.clock()
-            for it in received:
-                self._take(it, now)
+        now = self.clock()
+        for it in received:
+            self._take(it, now)
         self.health.confirmed = self._bus.confirmed
 
     def _is_up_to_date(self, now: float) -> None:
