@@ -86,6 +86,6 @@ def test_benchmark_prints_figures_with_median_p99_and_unit(script: str) -> None:
 
 
 @pytest.mark.parametrize("script", EXPECTED)
-def test_benchmark_says_what_it_measures(script: str) -> None:
+def test_benchmark_states_what_it_measures(script: str) -> None:
     file = ROOT / "benchmarks" / f"{script.replace('.', '/')}.py"
     assert ast.get_docstring(ast.parse(file.read_text("utf-8")))

@@ -138,7 +138,7 @@ def test_a_removed_file_needs_a_build(workspace: Path) -> None:
     assert builds(workspace) == 2
 
 
-def test_a_failed_build_is_repeated_and_says_where_its_log_is(
+def test_a_failed_build_is_repeated_and_names_its_log(
     workspace: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     build.main()
@@ -218,7 +218,7 @@ def test_build_of_one_package_leaves_nothing_to_do_but_for_the_others(workspace:
     assert chosen(workspace) == [[], ["hand"], ["hand"], []]
 
 
-def test_removed_package_is_forgotten(workspace: Path) -> None:
+def test_removed_package_is_left_out_of_the_next_build(workspace: Path) -> None:
     add_package(workspace, "hand", needs="arm")
     build.main()
     (workspace / "src/hand/package.xml").unlink()

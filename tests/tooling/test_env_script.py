@@ -44,7 +44,7 @@ def wheel_prefix(folder: Path) -> Path:
 
 
 @every_shell
-def test_before_setup_it_says_what_to_run_and_leaves_the_shell_alive(
+def test_env_script_before_setup_names_the_command_to_run_and_keeps_the_shell(
     shell: str, clone: Path
 ) -> None:
     result = run(shell, '. "$1/env.sh"; echo "status $?"', clone)
@@ -135,7 +135,7 @@ def test_settings_of_the_network_are_kept(shell: str) -> None:
     assert run(shell, script, ROOT, **(sourced_ros() | settings)).stdout == "SUBNET 7\n"
 
 
-def test_run_instead_of_sourced_it_says_so() -> None:
+def test_env_script_that_is_run_instead_of_sourced_is_an_error() -> None:
     result = run("bash", 'bash "$1/env.sh"', ROOT, **sourced_ros())
     assert result.returncode == 1
     assert "source it: `source env.sh`" in result.stderr

@@ -89,7 +89,7 @@ def test_tests_that_come_to_no_end_are_distinguished_and_kill_nothing(
     assert "RED: 2 mutants: 1 killed, 1 hung, 0 survived" in output.splitlines()[-1]
 
 
-def test_tests_may_hang_where_the_row_says_why(
+def test_tests_may_hang_where_the_row_has_a_reason(
     root: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(root, f"{{{ENDLESS}, hangs = true, reason = 'it waits'}}") == 0

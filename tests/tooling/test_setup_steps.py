@@ -97,7 +97,7 @@ def test_a_broken_run_goes_on_where_it_stopped(
     assert machine.take() == [*FILES[2:], "scripts"]
 
 
-def test_an_interrupted_run_says_how_to_go_on(
+def test_an_interrupted_run_names_the_command_that_continues_it(
     machine: FakeMachine, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def interrupt(*_: object, **__: object) -> None:
@@ -212,7 +212,7 @@ def add_package(site: Path, name: str, *, missing: tuple[str, ...]) -> Path:
 @pytest.mark.parametrize(
     "missing", ["lost/core, old.py", "{metadata}/RECORD"], ids=["file", "record"]
 )
-def test_a_package_that_lacks_a_file_is_forgotten_and_others_are_not(
+def test_a_package_that_lacks_a_file_is_removed_and_others_are_not(
     venv: Path, missing: str
 ) -> None:
     site = ros_prefix.site_packages(venv)

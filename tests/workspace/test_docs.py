@@ -128,7 +128,7 @@ def _guide(name: str) -> str:
     return (ROOT / "docs" / name).read_text()
 
 
-def test_the_page_of_the_joints_says_what_is_configured() -> None:
+def test_the_page_of_the_joints_contains_what_is_configured() -> None:
     config = ROOT / "src" / "humanoid_bringup_prime" / "config"
     hardware = yaml.safe_load((config / "prime_hardware.yaml").read_text())["joints"]
     controllers = yaml.safe_load((config / "prime_controllers.yaml").read_text())

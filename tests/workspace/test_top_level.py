@@ -48,12 +48,12 @@ def test_every_requirement_is_pinned(name: str) -> None:
     assert [line for line in wanted if not pin.fullmatch(line)] == []
 
 
-def test_what_was_never_run_says_so() -> None:
+def test_a_file_that_was_never_run_states_it() -> None:
     for name in ("docker/Dockerfile", "docker/compose.yaml", ".github/workflows/ci.yml"):
         assert "never" in (ROOT / name).read_text().splitlines()[0].lower(), name
 
 
-def test_tests_without_their_tools_say_what_to_run() -> None:
+def test_tests_without_their_tools_name_the_command_to_run() -> None:
     script = (
         "import sys; sys.modules.update(hypothesis=None, pytest_timeout=None, xdist=None); "
         "import pytest; sys.exit(pytest.main(['-q', '--collect-only', "

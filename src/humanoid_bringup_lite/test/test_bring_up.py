@@ -52,7 +52,7 @@ def test_the_virtual_robot_has_the_motors_of_the_hardware_file() -> None:
         assert found == hardware[bus]
 
 
-def test_an_absent_bus_is_mocked_and_that_is_said() -> None:
+def test_an_absent_bus_is_mocked_and_reported() -> None:
     (text, _) = notes(lite(backends="left_can"))
     assert text == (
         "backends:=left_can: seven motors of the right arm are mocked, "

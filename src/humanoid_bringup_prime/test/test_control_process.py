@@ -47,7 +47,7 @@ def test_a_late_subscriber_gets_description_and_safety(onlooker):
     )
 
 
-def test_the_robot_starts_limp_and_says_so(onlooker):
+def test_the_robot_starts_limp_and_publishes_it(onlooker):
     assert onlooker.now.mode == ControlMode.ZERO_TORQUE
     assert onlooker.now.controller_name == "zero_torque_controller"
     onlooker.until(lambda: onlooker.commands, "commands")
@@ -106,7 +106,7 @@ def test_statements_of_a_second_stack_are_not_taken_for_requests(onlooker):
     assert onlooker.now.mode == ControlMode.ZERO_TORQUE
 
 
-def test_a_forgotten_publisher_never_leads_out_of_a_safety_fall(user):
+def test_a_publisher_that_repeats_a_request_never_leads_out_of_a_safety_fall(user):
     user.reach(ControlMode.DAMPING)
     user.reach(ControlMode.STANDBY)
     user.report(SafetyStatus.FAULT, "bench found a loose screw")
@@ -232,7 +232,7 @@ def _remote(client) -> None:
     client.reach(ControlMode.REMOTE)
 
 
-def test_remote_follows_commands_whatever_their_clock_says(user, used_robot):
+def test_remote_follows_commands_whatever_their_stamp_is(user, used_robot):
     _remote(user)
     publisher = user.node.create_publisher(MITCommand, "/remote_policy_controller/command", 4)
     user.until(publisher.get_subscription_count, "the remote controller")

@@ -191,7 +191,7 @@ def test_it_arms_and_follows_the_modes_and_publishes_the_registers_and_gains(
     assert arrived - 10.0 < batch.valid_until <= arrived + 0.1  # five periods of 50 Hz
 
 
-def test_it_keeps_talking_while_nothing_changes(
+def test_the_manager_publishes_while_nothing_changes(
     component: FakeComponent, start_manager: StartManager
 ) -> None:
     start_manager()

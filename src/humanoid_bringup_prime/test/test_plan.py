@@ -57,7 +57,7 @@ def test_only_real_drives_need_an_impedance_manager(backend: Backend, tmp_path: 
     assert parameters(processes[1], "mode_manager") == {}
 
 
-def test_the_ethercat_side_comes_with_an_impedance_manager_the_mode_manager_knows_of(
+def test_the_ethercat_side_comes_with_an_impedance_manager_for_the_mode_manager(
     tmp_path: Path,
 ) -> None:
     processes = plan(real(viewer=False), tmp_path)
@@ -157,7 +157,7 @@ def test_without_the_ring_there_is_no_impedance_to_manage(tmp_path: Path) -> Non
     assert "impedance_manager" not in parameters(processes[0], "mode_manager")
 
 
-def test_a_gamepad_has_a_driver_and_the_mode_manager_listens(tmp_path: Path) -> None:
+def test_a_gamepad_has_a_driver_and_the_mode_manager_subscribes_to_it(tmp_path: Path) -> None:
     processes = plan(real(viewer=False, enable_gamepad=True), tmp_path)
     driver = labelled(processes, "gamepad")
     assert (driver.package, driver.executable, driver.required) == ("joy", "joy_node", False)
@@ -276,7 +276,7 @@ def _with(tmp_path: Path, old: str, new: str) -> Path:
         ("erob_impedance_manager:", "erob_impedance:", "no erob_impedance_manager.ros__param"),
     ],
 )
-def test_wrong_parameters_of_the_manager_are_noticed_before_anything_is_started(
+def test_wrong_parameters_of_the_manager_are_reported_before_anything_is_started(
     tmp_path: Path, old: str, new: str, message: str
 ) -> None:
     path = _with(tmp_path, old, new)
@@ -311,7 +311,7 @@ def test_the_black_box_may_be_left_out(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("backend", Backend)
-def test_the_black_box_can_say_what_moved_the_joints(backend: Backend, tmp_path: Path) -> None:
+def test_the_black_box_gets_the_backend(backend: Backend, tmp_path: Path) -> None:
     control = control_of(Options(backend=backend, viewer=False), tmp_path)
     assert parameters(control, "controller_manager")["backend"] == backend.value
 
@@ -337,7 +337,7 @@ def test_the_server_of_the_joint_stream_has_the_robots_controller_loaded(tmp_pat
     assert notes(options) == notes(Options(backend=Backend.MOCK, viewer=False))
 
 
-def test_a_robot_without_parameters_for_the_joint_stream_is_told_so(tmp_path: Path) -> None:
+def test_a_joint_stream_without_parameters_is_refused(tmp_path: Path) -> None:
     path = _with(tmp_path, "joint_stream_controller:", "another_controller:")
     options = Options(backend=Backend.MOCK, joint_stream=True, controllers_file=path)
     with pytest.raises(ConfigError, match=r"no joint_stream_controller\.ros__parameters"):

@@ -37,14 +37,14 @@ def output(example: subprocess.Popen[str]) -> str:
         example.kill()
 
 
-def test_without_a_robot_the_example_ends_and_says_what_to_do(domain: int) -> None:
+def test_the_example_ends_with_the_remedy_if_no_robot_runs(domain: int) -> None:
     example = started(patience=0.5)
     text = output(example)
     assert "no robot answers: start one (`hc up mujoco`) with the same ROS_DOMAIN_ID" in text
     assert example.returncode == 1
 
 
-def test_beside_a_robot_that_has_fallen_the_example_ends_and_says_what_to_do(
+def test_the_example_ends_with_the_remedy_if_the_robot_has_fallen(
     domain: int,
 ) -> None:
     rclpy.init()

@@ -74,7 +74,7 @@ def test_an_enclave_may_send_what_the_page_lists_and_nothing_else(enclave: str, 
 
 
 @pytest.mark.parametrize("kind", ["topic", "service"])
-def test_the_robot_may_hear_all_that_it_listens_to(kind: str) -> None:
+def test_the_robot_may_receive_all_that_it_subscribes_to(kind: str) -> None:
     expressions = allowed(ENCLAVES["robot"], HEARS[kind])
     names = [name for name, found, _ in rows() if found == kind]
     assert [n for n in names if not any(fnmatch(n, text) for text in expressions)] == []

@@ -134,7 +134,7 @@ def test_the_tools_of_a_robot_in_a_namespace_follow_it(installed: Any, tmp_path:
     ]
 
 
-def test_nothing_to_look_with_is_an_error(installed: Any, tmp_path: Path) -> None:
+def test_a_plan_without_a_viewer_is_an_error(installed: Any, tmp_path: Path) -> None:
     for chosen in ({"simulated": False}, {"hardware_config": None}):
         start = view_plan.workstation if "simulated" in chosen else view_plan.model
         with pytest.raises(ConfigError, match="nothing to show the robot with"):

@@ -170,7 +170,7 @@ def test_way_of_one_arm_is_checked_against_the_other_arm_where_it_is(prime: Prim
 
 
 @pytest.mark.parametrize("duration", [3000.0, 80_000.0])
-def test_slow_way_is_checked_with_as_few_looks_as_a_fast_one(
+def test_slow_way_is_checked_with_as_few_samples_as_a_fast_one(
     prime: Prime, monkeypatch: pytest.MonkeyPatch, duration: float
 ) -> None:
     """The loop goes to DAMPING if the ROS side is busy with a check for 200 ms."""

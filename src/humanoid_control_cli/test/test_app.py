@@ -55,7 +55,7 @@ except SystemExit:
         ("hc up ", ["mujoco", "mock", "twin", "real"]),
     ],
 )
-def test_words_are_completed(hc, words: str, expected: list[str]) -> None:
+def test_arguments_are_completed(hc, words: str, expected: list[str]) -> None:
     run = hc(COMP_WORDS=words, COMP_CWORD="2", _HC_COMPLETE="complete_bash")
     assert run.finish() == 0
     assert run.lines == expected

@@ -129,7 +129,7 @@ def test_the_files_are_listed_and_reported(flown: SimpleNamespace) -> None:
     assert latest.lines[0] == flown.all[0].name
 
 
-def test_files_say_from_which_robot_they_are(flown: SimpleNamespace) -> None:
+def test_files_name_their_robot(flown: SimpleNamespace) -> None:
     for file in flown.files:
         assert read_origin(file) == Origin(flown.domain, "mock")
     assert f"(ROS domain {flown.domain}, backend mock)" in flown.outputs["save"]

@@ -19,7 +19,7 @@ def test_bring_up_without_an_interface_starts_nothing(hc) -> None:
 @pytest.mark.skipif(
     os.geteuid() != 0 or not shutil.which("setpriv"), reason="drops rights: needs root and setpriv"
 )
-def test_bring_up_without_rights_says_how_to_get_them(start) -> None:
+def test_bring_up_without_rights_is_refused_with_the_remedy(start) -> None:
     words = ["up", "real", "--backends", "ec", "--interface", "lo"]
     code = "import sys; from humanoid_control_cli.main import main; sys.exit(main())"
     drop = ["setpriv", "--bounding-set=-net_raw", "--inh-caps=-net_raw"]

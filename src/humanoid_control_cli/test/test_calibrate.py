@@ -220,7 +220,7 @@ def test_an_impedance_manager_that_turns_up_ends_it_with_the_joint_restored(
     assert used.read_text() == before
 
 
-def test_the_impossible_is_reported_before_anything_is_changed(prime, calibrate, tmp_path) -> None:
+def test_wrong_options_are_reported_before_anything_is_changed(prime, calibrate, tmp_path) -> None:
     for options, message in (
         (("--joint", "left_knee"), "unknown joint left_knee; known: left_shoulder_pitch, "),
         (

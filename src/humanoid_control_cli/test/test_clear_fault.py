@@ -34,12 +34,12 @@ def refused(message: str, *codes: str) -> ClearFault.Response:
     return ClearFault.Response(success=False, message=message, reason_codes=codes)
 
 
-def test_a_reset_that_was_sent_is_waited_for_whatever_the_words() -> None:
+def test_a_reset_that_was_sent_is_waited_for_whatever_the_text_is() -> None:
     client: Any = Answers(refused("any text", "RESET_SENT", "MOTORS_BEING_ENABLED"), CLEARED)
     assert clear_faults(client) == "faults cleared"
 
 
-def test_another_refusal_is_passed_on_at_once_even_in_these_words() -> None:
+def test_another_refusal_is_passed_on_at_once_even_with_this_text() -> None:
     client: Any = Answers(refused("reset sent, but", "REQUIRES_SAFE_MODE"), CLEARED)
     with pytest.raises(RefusedError, match="reset sent, but"):
         clear_faults(client)

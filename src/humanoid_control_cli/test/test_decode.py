@@ -52,7 +52,7 @@ def test_an_error_code_of_the_documents_is_only_that_and_comes_with_advice(
     assert fix.startswith("do: ")
 
 
-def test_a_fault_says_where_its_error_code_is() -> None:
+def test_a_fault_names_the_source_of_its_error_code() -> None:
     (reading,) = decode("4616", None)
     assert "0x603F" in str(reading)
     assert "hc clear-fault" in str(reading)
@@ -78,7 +78,7 @@ def test_an_ambiguous_number_gets_both_readings(word: str) -> None:
 
 
 @pytest.mark.parametrize(("word", "code"), [("8500", "0x8500"), ("8130", "0x8130")])
-def test_a_forgotten_0x_is_thought_of(word: str, code: str) -> None:
+def test_a_number_without_0x_is_also_read_as_hexadecimal(word: str, code: str) -> None:
     last = decode(word, None)[-1]
     assert last.title == f"Or {code} was meant:"
     assert f"error code {code} " in str(last)
@@ -100,7 +100,7 @@ def test_what_is_no_such_number_is_refused(word: str, kind: Kind | None) -> None
 
 
 @given(st.integers(0, 0xFFFFFFFF), st.sampled_from([None, *Kind]))
-def test_every_number_means_something(value: int, kind: Kind | None) -> None:
+def test_every_number_has_a_reading(value: int, kind: Kind | None) -> None:
     if kind is not None:
         value &= kind.largest
     assert all(str(reading) for reading in decode(hex(value), kind))
@@ -116,7 +116,7 @@ def test_every_number_means_something(value: int, kind: Kind | None) -> None:
         (Address(0x6041, 0), b"\x08\x12", "fault"),
     ],
 )
-def test_an_object_that_needs_words_gets_them(address: Address, data: bytes, text: str) -> None:
+def test_an_object_is_explained(address: Address, data: bytes, text: str) -> None:
     assert meaning(address, data).startswith(text)
 
 

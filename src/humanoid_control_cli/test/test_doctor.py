@@ -138,7 +138,7 @@ def test_a_real_time_kernel_is_distinguished_from_others(
     assert message in found.found
 
 
-def test_a_refused_priority_says_how_to_get_it() -> None:
+def test_a_refused_priority_is_reported_with_the_remedy() -> None:
     assert scheduling(True).level is Level.OK
     refused = scheduling(False)
     assert refused.level is Level.WARNING
@@ -212,7 +212,7 @@ def test_what_the_kernel_would_refuse_is_named_beforehand(monkeypatch: pytest.Mo
         require("a ring on ecs0", RAW_ETHERNET)
 
 
-def test_an_environment_without_ros_says_how_to_open_one() -> None:
+def test_an_environment_without_ros_is_reported_with_the_command_that_opens_it() -> None:
     found = workspace.ros({})
     assert found.level is Level.MISSING
     assert "source env.sh" in found.remedy

@@ -154,7 +154,7 @@ def test_plots_are_drawn(recorded: Path) -> None:
         (0.0011, 0.001, False),
     ],
 )
-def test_a_residual_is_judged_by_the_friction_and_by_what_a_recording_tells_from_zero(
+def test_a_residual_is_compared_with_the_friction_and_the_resolution_of_a_recording(
     largest: float, friction: float, within: bool
 ) -> None:
     assert is_within(Residual(1, 0.0, largest, friction, 4), 0.15, 1.0) is within

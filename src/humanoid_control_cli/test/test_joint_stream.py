@@ -228,7 +228,7 @@ def test_a_frozen_client_loses_the_robot_at_the_end_of_its_command(
         until(states, lambda it: it.applied_key == key)
 
 
-def test_the_loop_does_not_feel_the_death_of_the_server(
+def test_the_loop_runs_on_when_the_server_is_killed(
     robot: Starter, ready: ModeClient, client: JointClient
 ) -> None:
     """The server is killed during a stream; another server replaces it."""
@@ -294,7 +294,7 @@ def test_the_examples_run(robot: Starter, ready: ModeClient, example: Path, tmp_
     assert run.finish() == 0, run.text
 
 
-def test_hc_tells_the_latency(robot: Starter, ready: ModeClient) -> None:
+def test_hc_prints_the_latency(robot: Starter, ready: ModeClient) -> None:
     run = robot.hc("stream", "latency", "--hold", "--seconds", "0.3")
     assert run.finish() == 0, run.text
     for line in ("14 joints, states at 200 Hz", "one way: p50", "echo: p50", "state gap: p50"):

@@ -63,7 +63,9 @@ def remote(robot: Starter, client: Client) -> Starter:
     return robot
 
 
-def test_without_a_trajectory_controller_the_answer_says_how_to_load_one(client: Client) -> None:
+def test_without_a_trajectory_controller_the_answer_names_the_command_that_loads_one(
+    client: Client,
+) -> None:
     client.timeout = 1.0
     with pytest.raises(RobotError, match=r"hc load docs/examples/trajectory\.yaml"):
         TrajectoryClient(client)
@@ -85,9 +87,7 @@ def test_a_wrong_move_is_refused_with_joint_found_and_expected(remote: Starter) 
     assert text.startswith("hc: unknown joint knee; known: left_elbow_pitch, ")
 
 
-def test_outside_of_remote_the_answer_says_how_to_get_there(
-    remote: Starter, client: Client
-) -> None:
+def test_outside_of_remote_the_answer_names_the_way_there(remote: Starter, client: Client) -> None:
     ModeClient(client).request(Intent.DAMP)
     motion = TrajectoryClient(client)
     with pytest.raises(RefusedError, match="`hc mode remote` first"):
@@ -118,7 +118,7 @@ def test_a_motion_whose_caller_is_killed_goes_on_to_its_end(
     assert client.wait(lambda: states and states[-1].status == TrajectoryState.SUCCEEDED, TIMEOUT)
 
 
-def test_a_motion_that_another_caller_replaces_says_so(remote: Starter, client: Client) -> None:
+def test_a_motion_that_another_caller_replaces_reports_it(remote: Starter, client: Client) -> None:
     run = remote.hc("move", f"{ELBOW}=0.2", "--time", "60", "--timeout", str(TIMEOUT))
     run.wait_for("moves for 60.00 s")
     motion = TrajectoryClient(client)
@@ -127,7 +127,7 @@ def test_a_motion_that_another_caller_replaces_says_so(remote: Starter, client: 
     assert run.lines[-1] == "hc: another motion took its place"
 
 
-def test_a_motion_that_ends_with_its_mode_says_what_is_in_force(
+def test_a_motion_that_ends_with_its_mode_names_the_mode_in_force(
     remote: Starter, client: Client
 ) -> None:
     run = remote.hc("move", f"{ELBOW}=0.2", "--time", "60", "--timeout", str(TIMEOUT))

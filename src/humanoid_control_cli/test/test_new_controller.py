@@ -53,7 +53,7 @@ def test_the_robots_controllers_have_it_in_the_place_of_standby() -> None:
     assert "standby_controller" not in found
 
 
-def test_its_own_test_passes_and_notices_a_change(tmp_path: Path) -> None:
+def test_its_own_test_passes_and_detects_a_change(tmp_path: Path) -> None:
     words = ["new-controller", "slow_sway_controller", "--into", str(tmp_path / "ws/src")]
     assert CliRunner().invoke(app, words).exit_code == 0
     package = tmp_path / "ws/src/slow_sway_controller"

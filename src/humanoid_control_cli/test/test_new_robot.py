@@ -141,7 +141,7 @@ def test_every_place_has_the_new_name_and_is_well_formed(export: Path) -> None:
     assert robot["title"] == "Long arm"
 
 
-def test_the_command_writes_it_tells_what_is_doubtful_and_overwrites_nothing(
+def test_the_command_writes_the_package_warns_of_doubtful_values_and_overwrites_nothing(
     export: Path, tmp_path: Path
 ) -> None:
     export.write_text(export.read_text().replace('xyz="0 0 0.13"', 'xyz="0 0 130"'))

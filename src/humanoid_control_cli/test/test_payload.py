@@ -57,7 +57,7 @@ def test_a_payload_is_set_shown_and_taken_away(robot: Starter) -> None:
         ((HAND, "nan"), "the mass is nan kg, expected 0 or more"),
     ],
 )
-def test_an_impossible_payload_is_refused(robot: Starter, words, text: str) -> None:
+def test_an_invalid_payload_is_refused(robot: Starter, words, text: str) -> None:
     code, answer = robot.ask("payload", "set", *words)
     assert code == 1
     assert text in answer

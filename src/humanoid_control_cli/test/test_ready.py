@@ -17,12 +17,12 @@ FELL = Reason.of(FELL_TO_SAFETY, "Fell to safety: bus off")
         (Mode.STANDBY, "hc status"),
     ],
 )
-def test_it_says_what_to_type_next(mode: Mode, command: str) -> None:
+def test_the_sentence_names_the_next_command(mode: Mode, command: str) -> None:
     text = sentence("Prime", StampedStatement(mode, "some_controller", NO_REASON, 1, 0), 199.7)
     assert text == f"Prime is up: {mode.name}, joint states at 200 Hz; next: {command}"
 
 
-def test_it_says_why_the_robot_has_fallen() -> None:
+def test_the_sentence_names_the_reason_of_a_fall() -> None:
     fallen = StampedStatement(Mode.DAMPING, "damping_controller", FELL, 2, 0)
     text = sentence("Prime", fallen, 50.0)
     assert "DAMPING, joint states at 50 Hz (Fell to safety: bus off)" in text

@@ -75,7 +75,7 @@ def test_the_doctor_finds_a_robot_that_is_well() -> None:
     assert (finding.level, finding.found) == (Level.OK, "DAMPING, all is well")
 
 
-def test_the_doctor_says_what_is_wrong_with_a_robot_and_how_to_mend_it() -> None:
+def test_the_doctor_reports_what_is_wrong_with_a_robot_and_the_remedy() -> None:
     status = robot_with(
         Diagnosis("joint: elbow", DiagnosisLevel.ERROR, "any", codes=("DRIVE_ERROR_A000",)),
         Diagnosis("control loop: timing", DiagnosisLevel.WARN, "any", codes=("OVERRUNS",)),
@@ -92,7 +92,7 @@ def test_the_doctor_says_what_is_wrong_with_a_robot_and_how_to_mend_it() -> None
     assert "hc clear-fault" in found["mode manager"].remedy
 
 
-def test_the_doctor_tells_what_a_safety_report_and_a_diagnosis_say_once() -> None:
+def test_the_doctor_reports_what_a_safety_report_and_a_diagnosis_share_once() -> None:
     message = "statusword 4616 (0x1208): fault"
     status = robot_with(Diagnosis("joint: elbow", DiagnosisLevel.ERROR, message, source="Side"))
     status.safety["Side"] = SafetyReport("Side", SafetyLevel.FAULT, SafetyFlag.MOTOR_FAULT, message)
@@ -100,7 +100,7 @@ def test_the_doctor_tells_what_a_safety_report_and_a_diagnosis_say_once() -> Non
     assert finding.subject == "joint: elbow"
 
 
-def test_the_doctor_does_not_let_a_smaller_trouble_of_a_component_hide_its_fault() -> None:
+def test_the_doctor_shows_a_components_fault_before_its_smaller_problems() -> None:
     small = Diagnosis("impedance: Side", DiagnosisLevel.WARN, "not confirmed", source="Side")
     status = robot_with(small)
     status.safety["Side"] = SafetyReport("Side", SafetyLevel.FAULT, message="read failed: oops")

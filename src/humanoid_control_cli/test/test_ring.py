@@ -119,7 +119,7 @@ def test_a_cable_is_ready_for_a_master_and_not_made_again(cable) -> None:
     assert again.text.startswith(f"hc: can't make the pair {MASTER}, {FAR}: ")
 
 
-def test_a_ring_without_an_interface_says_how_to_make_one(hc) -> None:
+def test_a_ring_without_an_interface_names_the_command_that_makes_one(hc) -> None:
     run = hc("twin", "ring", "no_such_if")
     assert run.finish() == 1
     assert "hc twin veth" in run.text

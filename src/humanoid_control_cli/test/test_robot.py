@@ -83,7 +83,7 @@ def test_status_shows_the_whole_robot(robot) -> None:
     assert len(joints) == 14
 
 
-def test_the_status_knows_the_mode_before_all_else_has_come(modes: ModeClient) -> None:
+def test_the_status_has_the_mode_before_all_else_has_come(modes: ModeClient) -> None:
     seen: list[StampedStatement] = []
     found = collect(modes._client, seen.append)
     assert [it.mode for it in seen] == [Mode.DAMPING]

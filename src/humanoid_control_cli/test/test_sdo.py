@@ -108,7 +108,9 @@ def test_a_robot_without_a_ring_is_distinguished_from_no_robot(start, hc_here) -
 
 
 @pytest.mark.parametrize("words", [("x", "0x603F"), ("0", "603F"), ("0", "0x603F:999")])
-def test_a_word_that_cannot_be_understood_needs_no_robot(hc_here, words: tuple[str, str]) -> None:
+def test_an_argument_that_is_no_number_is_refused_without_a_robot(
+    hc_here, words: tuple[str, str]
+) -> None:
     code, (line,) = hc_here("sdo", "read", *words)
     assert code == 1
     assert "expected a number from 0 to " in line

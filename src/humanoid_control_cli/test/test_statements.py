@@ -80,7 +80,7 @@ def test_a_fall_after_the_request_is_reported_as_its_failure() -> None:
     assert PendingRequest(Intent.LOAD, DAMPING).answer(fallen) == Refusal(FELL)
 
 
-def test_a_switch_that_fails_again_in_the_same_words_is_a_refusal() -> None:
+def test_a_switch_that_fails_again_with_the_same_text_is_a_refusal() -> None:
     failed = because(DAMPING, SWITCH_FAILED)
     request = PendingRequest(Intent.LOAD, failed)
     assert request.answer(failed) is None

@@ -151,6 +151,6 @@ def test_what_a_trajectory_controller_does_is_one_row() -> None:
     assert in_words(state) == "no goal; refused since: unknown joint knee"
 
 
-def test_every_status_of_a_motion_has_a_word() -> None:
+def test_every_status_of_a_motion_has_a_text() -> None:
     names = [name for name in dir(TrajectoryState) if name.isupper() and name != "SLOT_TYPES"]
     assert {getattr(TrajectoryState, name) for name in names} == set(WORDS)

@@ -152,7 +152,9 @@ def test_nohup_is_respected(supervise, start) -> None:
         ("os.kill(os.getpid(), signal.SIGRTMIN + 2)", "signal 36", 164),
     ],
 )
-def test_a_death_stops_the_rest_and_is_named(supervise, last_words, how, code) -> None:
+def test_a_process_that_ends_by_itself_stops_the_others_and_is_named(
+    supervise, last_words, how, code
+) -> None:
     dying = f"import os, signal, sys; {last_words}"
     run = supervise({"polite": python(POLITE), "dying": python(dying)})
     assert run.finish() == code

@@ -133,7 +133,7 @@ def test_links_that_would_meet_are_refused_before_anything_moves(
     assert str(motion / "motion.yaml") in text
 
 
-def test_outside_of_remote_it_says_how_to_get_there(
+def test_outside_of_remote_the_refusal_names_the_way_there(
     robot: Starter, modes: ModeClient, motion: Path
 ) -> None:
     modes.request(Intent.DAMP)

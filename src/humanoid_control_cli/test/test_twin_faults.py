@@ -77,9 +77,7 @@ def test_what_cannot_break_is_refused(
 
 
 @pytest.mark.parametrize("stale", [False, True])
-def test_without_a_virtual_robot_on_this_domain_a_sentence_says_so(
-    domain: int, stale: bool
-) -> None:
+def test_a_domain_without_a_virtual_robot_is_reported(domain: int, stale: bool) -> None:
     path = faults.control_socket()
     assert path.name == f"humanoid_control_{os.getuid()}_domain_77_twin"
     if stale:

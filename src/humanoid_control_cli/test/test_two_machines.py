@@ -180,7 +180,7 @@ def test_with_the_cable_pulled_the_robot_stands_as_it_is(
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
-def test_the_viewer_says_that_the_robot_is_lost_and_finds_it_again(
+def test_the_viewer_reports_that_the_robot_is_lost_and_finds_it_again(
     machines: Machines, standby: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     view = machines.start("operator", "view", "--port", "0")

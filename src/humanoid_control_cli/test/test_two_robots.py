@@ -43,7 +43,7 @@ def output_of(pair: SimpleNamespace, name: str, *arguments: str) -> str:
     return str(run.text)
 
 
-def test_each_robot_is_named_in_what_it_says(pair: SimpleNamespace) -> None:
+def test_the_output_of_each_robot_names_it(pair: SimpleNamespace) -> None:
     assert "ROS_DOMAIN_ID" in pair.left.lines[0] and "namespace /left" in pair.left.lines[0]
     assert "[left.controller_manager]" in pair.left.text
     assert "[right.controller_manager]" in pair.right.text
@@ -79,7 +79,9 @@ def test_each_robot_obeys_requests_in_its_own_namespace_only(
 
 
 @pytest.mark.parametrize("option", [("--namespace", "/left"), ()])
-def test_hc_sees_the_robot_of_its_namespace(pair: SimpleNamespace, option: tuple[str, ...]) -> None:
+def test_hc_finds_the_robot_of_its_namespace(
+    pair: SimpleNamespace, option: tuple[str, ...]
+) -> None:
     environment = {} if option else {"HC_NAMESPACE": "/left"}
     for mode in ("damp", "load"):
         run = pair.start.hc(*option, "mode", mode, "--timeout", TIMEOUT, **environment)
@@ -156,7 +158,7 @@ def test_the_black_boxes_are_apart(pair: SimpleNamespace) -> None:
     assert other.finish() == 1 and "black_box/right" in other.text
 
 
-def test_one_goes_down_and_the_other_does_not_notice(pair: SimpleNamespace) -> None:
+def test_one_robot_goes_down_and_the_other_does_not_change(pair: SimpleNamespace) -> None:
     before = output_of(pair, "/right", "mode")
     output = output_of(pair, "/left", "down")
     assert "all joints are without torque" in output

@@ -60,13 +60,13 @@ def test_loop_that_stands_still_has_no_latest_tick(file: RecordFile) -> None:
     assert latest(file, NOW + 1.1 * FRESH) is None
 
 
-def test_tick_that_is_being_written_is_not_believed(file: RecordFile) -> None:
+def test_tick_that_is_being_written_is_not_read(file: RecordFile) -> None:
     number = file.words[Word.TICKS]
     file.ticks[(number - 1) % len(file.ticks)]["begin"] = number + len(file.ticks)
     assert latest(file) is None
 
 
-def test_record_before_its_first_tick_says_nothing(tmp_path: Path) -> None:
+def test_record_before_its_first_tick_has_no_mode(tmp_path: Path) -> None:
     assert latest(create(FACTS, tmp_path)) is None
 
 

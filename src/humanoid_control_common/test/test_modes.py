@@ -169,7 +169,7 @@ def test_after_a_fall_only_quit_does_anything_from_the_safe_modes() -> None:
             assert decide(situation, intent).verdict in {Verdict.REFUSE, Verdict.STAY}
 
 
-def test_the_same_question_gets_the_same_answer_and_changes_nothing() -> None:
+def test_the_same_situation_and_intent_get_the_same_decision() -> None:
     first = [decide(situation, intent) for situation, intent in CASES]
     second = [decide(situation, intent) for situation, intent in reversed(CASES)]
     assert first == second[::-1]
@@ -230,13 +230,13 @@ def test_the_same_question_gets_the_same_answer_and_changes_nothing() -> None:
         ),
     ],
 )
-def test_refusals_say_what_is_required_and_what_is(
+def test_refusals_name_what_is_required_and_what_was_found(
     situation: Situation, intent: Intent, reason: str
 ) -> None:
     assert decide(situation, intent).reason.text == reason
 
 
-def test_a_request_that_waits_says_for_what() -> None:
+def test_a_request_that_waits_names_what_it_waits_for() -> None:
     young = Situation(
         mode=Mode.DAMPING, unconfirmed_impedance=WAITING, writing_impedance=True, settling=SETTLING
     )

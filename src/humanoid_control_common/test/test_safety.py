@@ -73,7 +73,9 @@ def test_sources_are_kept_apart_and_all_reported() -> None:
         (SafetyFlag.BUS_OFF | SafetyFlag.RX_TIMEOUT, ["BUS_OFF", "RX_TIMEOUT"]),
     ],
 )
-def test_without_a_message_the_flags_tell(flags: SafetyFlag, details: list[str]) -> None:
+def test_a_report_without_a_message_is_described_by_its_flags(
+    flags: SafetyFlag, details: list[str]
+) -> None:
     monitor = SafetyMonitor()
     monitor.report(_report(SafetyLevel.FAULT, flags=flags), 0.0)
     problem = monitor.problem(0.0).text
@@ -96,7 +98,7 @@ def test_a_source_without_a_report_has_its_deadline_from_the_first_check() -> No
     assert "bus silent" in monitor.problem(100.6).text
 
 
-def test_a_source_that_speaks_again_is_no_longer_silent() -> None:
+def test_a_source_that_reports_again_is_no_longer_silent() -> None:
     monitor = SafetyMonitor({"bus": 0.5})
     monitor.report(_report(SafetyLevel.OK), 0.0)
     assert monitor.problem(1.0).text != ""
@@ -121,7 +123,7 @@ def test_a_source_that_repeats_its_report_may_not_fall_silent() -> None:
     assert monitor.problem(5.0).text == ""
 
 
-def test_a_source_that_speaks_when_something_changes_may_be_silent_for_ever() -> None:
+def test_a_source_that_reports_changes_only_may_be_silent_for_ever() -> None:
     monitor = SafetyMonitor(default_deadline=2.0)
     monitor.report(_report(SafetyLevel.WARNING), 0.0)
     monitor.report(_report(SafetyLevel.OK), 1.0)

@@ -112,7 +112,7 @@ def test_records_that_are_written_while_others_are_copied_leave_no_gap(file: Rec
     assert found == list(range(1, 31))
 
 
-def test_a_reader_sees_whole_records_only_while_the_writer_goes_on(file: RecordFile) -> None:
+def test_a_reader_gets_whole_records_only_while_the_writer_goes_on(file: RecordFile) -> None:
     stop = threading.Event()
 
     def write() -> None:
@@ -166,7 +166,7 @@ def test_what_a_killed_process_wrote_is_there_to_its_last_record(killed: RecordF
     assert len(events) >= len(killed.loop_events) - 1
 
 
-def test_events_tell_what_is_worth_a_file(file: RecordFile) -> None:
+def test_faults_and_falls_are_alarms(file: RecordFile) -> None:
     writer = EventWriter(file, Word.ROS_EVENTS)
     writer.add(EventKind.REQUEST, "LOAD")
     writer.add(EventKind.REPORT, "arm\t8\tdrive error of joint 'elbow'", SafetyLevel.FAULT)
@@ -180,7 +180,7 @@ def test_events_tell_what_is_worth_a_file(file: RecordFile) -> None:
 
 
 @pytest.mark.parametrize("source", ["a\tb", "\t\t", "", "x" * 2000, "é" * 500])
-def test_what_any_source_says_is_read_back_whatever_it_calls_itself(
+def test_a_report_is_read_back_whatever_the_name_of_its_source(
     source: str, file: RecordFile
 ) -> None:
     EventWriter(file, Word.ROS_EVENTS).add(

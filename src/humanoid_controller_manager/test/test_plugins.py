@@ -54,7 +54,7 @@ def test_an_unknown_plugin_is_answered_with_the_known_ones(group: None) -> None:
     )
 
 
-def test_without_any_plugin_the_message_says_so(group: None) -> None:
+def test_an_unknown_plugin_is_refused_if_none_is_installed(group: None) -> None:
     with pytest.raises(ConfigError, match="known: none"):
         require_plugin("another.group", "x", "here")
 

@@ -168,7 +168,7 @@ class _SilentError(Exception):
         raise RuntimeError("no words")
 
 
-def test_an_error_that_can_not_say_what_it_is_ends_nothing(robot_type: Any) -> None:
+def test_an_error_whose_text_raises_ends_nothing(robot_type: Any) -> None:
     robot = robot_type().enter(Mode.STANDBY)
 
     def fail(*arguments: Any) -> None:

@@ -49,7 +49,7 @@ def test_a_fall_is_noted_when_it_begins(notes: EventLog, recorder: Recorder) -> 
     assert recorder.codes == [("SAFETY_SOURCE_FAULT",)] * 2
 
 
-def test_statements_are_noted_when_their_words_change(notes: EventLog, recorder: Recorder) -> None:
+def test_statements_are_noted_when_their_text_changes(notes: EventLog, recorder: Recorder) -> None:
     for message in ("", "Rejected LOAD", "Rejected LOAD", ""):
         notes.note_statement(statement(message), NO_REASON)
     assert [text for _, text, _ in recorder.events] == ["Rejected LOAD", ""]

@@ -83,7 +83,7 @@ def test_silence_before_the_first_statement_is_no_fault_but_no_stiff_mode_is_ent
     assert watched.run(0.1).robot.mode is Mode.DAMPING
 
 
-def test_until_the_drives_are_armed_the_statement_says_that_they_are_stiff(
+def test_until_the_drives_are_armed_the_statement_reports_them_as_stiff(
     watched: WatchedRobot,
 ) -> None:
     watched.armed = watched.confirming = False

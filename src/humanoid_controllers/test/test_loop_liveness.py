@@ -18,7 +18,7 @@ def test_a_loop_may_take_a_second_for_a_tick() -> None:
     assert watch.problem(8, 2.6).text.startswith("control loop stands still for 1 s")
 
 
-def test_a_loop_that_goes_on_is_believed_again() -> None:
+def test_a_loop_that_goes_on_is_no_problem_any_more() -> None:
     watch = LoopLiveness()
     watch.problem(1, 0.0)
     assert watch.problem(1, 5.0)

@@ -36,7 +36,7 @@ def test_without_a_stamp_nothing_is_known() -> None:
     assert [age.lateness("a", 0, T + i * SECOND, float(i)) for i in range(3)] == [0.0] * 3
 
 
-def test_senders_are_judged_apart_and_not_remembered_without_end() -> None:
+def test_senders_are_measured_apart_and_their_number_is_bounded() -> None:
     age = MessageAge()
     for i in range(3 * MOST_SENDERS):
         assert age.lateness(i, T + i * DAY, T, 0.0) == 0.0
@@ -66,7 +66,7 @@ def test_a_clock_that_was_set_back_makes_messages_late_for_20_s_at_most() -> Non
     assert late[22] == 0.0
 
 
-def test_the_shortest_way_is_remembered_beyond_the_window_in_which_it_was_seen() -> None:
+def test_the_shortest_delay_is_kept_beyond_the_window_in_which_it_was_measured() -> None:
     age = MessageAge()
     _stream(age, 0)
     for late, later in ((1.5, 10.5), (0.5, 10.6)):

@@ -31,7 +31,7 @@ def test_a_robot_goes_through_its_modes_by_intents(robot: Any) -> None:
     assert robot.message == ""
 
 
-def test_a_rejected_intent_changes_nothing_and_says_why(robot: Any) -> None:
+def test_a_rejected_intent_changes_nothing_and_gives_the_reason(robot: Any) -> None:
     answer = robot.ask(Intent.LOAD)
     snapshot = robot.tick(3)
     assert (answer.accepted, answer.message) == (
@@ -53,7 +53,7 @@ def test_a_refusal_stays_until_the_next_accepted_intent(robot: Any) -> None:
     assert robot.message == ""
 
 
-def test_a_repeated_request_for_the_mode_in_force_says_and_changes_nothing(robot: Any) -> None:
+def test_a_repeated_request_for_the_mode_in_force_changes_nothing(robot: Any) -> None:
     robot.enter(Mode.STANDBY)
     robot.ask(Intent.ZERO_TORQUE)
     refusal, number = robot.message, robot.loop.snapshot.switch_number
@@ -234,7 +234,7 @@ def test_a_controller_that_fails_latches_the_fall(robot: Any, failure: str) -> N
     assert robot.ask(Intent.LOAD).accepted
 
 
-def test_a_forgotten_once_never_leads_back_after_a_fall(robot: Any) -> None:
+def test_a_request_that_repeats_never_leads_back_after_a_fall(robot: Any) -> None:
     robot.enter(Mode.STANDBY)
     robot.safety.report(FAULT, robot.time)
     robot.tick(2)
@@ -378,7 +378,7 @@ CONTROLLERS = {mode: mode.name for mode in Mode if mode is not Mode.LOCOMOTION}
 
 
 @pytest.mark.parametrize("looks_before", [1, 2, 3])
-def test_a_fall_between_two_looks_of_one_decision_is_not_overlooked(looks_before: int) -> None:
+def test_a_fall_between_two_checks_of_one_decision_is_detected(looks_before: int) -> None:
     """The loop continues in its own thread while the mode manager decides."""
     standby = _snapshot(Mode.STANDBY, 3)
     fallen = _snapshot(
@@ -418,7 +418,7 @@ def test_a_fall_while_clearing_is_not_cleared_away(looks_before: int) -> None:
     assert not modes.handle(Intent.LOAD, 0.0).accepted
 
 
-def test_a_fall_that_was_seen_and_cleared_does_not_count_again() -> None:
+def test_a_fall_that_was_observed_and_cleared_does_not_count_again() -> None:
     loop = ShownLoop(
         [_snapshot(Mode.DAMPING, 4, fall=Fall(1, Reason.of(CONTROLLER_FAILED, "once")))]
     )
@@ -517,7 +517,7 @@ def test_without_a_damping_controller_a_fault_does_not_crash_the_mode_manager() 
     assert [r.controller for r in loop.requests] == ["limp"]
 
 
-def test_a_fault_that_lasted_one_tick_between_two_looks_is_not_missed() -> None:
+def test_a_fault_that_lasted_one_tick_between_two_checks_is_detected() -> None:
     report = SafetyReport("arm", SafetyLevel.FAULT, message="hiccup")
     loop = ShownLoop([_snapshot(Mode.STANDBY, 3, fault=Fault(1, report))])
     modes = ModeManager(loop, CONTROLLERS.get, SafetyMonitor())

@@ -59,7 +59,7 @@ def test_damping_must_be_a_finite_number_of_at_least_zero(make: Any, damping: An
 
 
 @pytest.mark.parametrize("mode", [Mode.ZERO_TORQUE, Mode.DAMPING])
-def test_the_loop_writes_what_the_soft_modes_say(robot: Any, mode: Mode) -> None:
+def test_the_loop_writes_the_commands_of_the_soft_modes(robot: Any, mode: Mode) -> None:
     robot.enter(mode)
     robot.tick(3)
     damping = 6.0 if mode is Mode.DAMPING else 0.0

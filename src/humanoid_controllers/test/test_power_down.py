@@ -124,7 +124,7 @@ def test_on_the_way_down_nothing_else_is_decided(robot: Any, intent: Intent) -> 
     assert robot.tick(3).mode is Mode.DAMPING
 
 
-def test_the_answer_says_what_each_component_made_sure_of() -> None:
+def test_the_answer_contains_what_each_component_confirmed() -> None:
     ending = ShutdownReport("", ("Side (gates read back as 0)", "CAN (motors disabled)"))
     text = "all joints are without torque: Side (gates read back as 0), CAN (motors disabled)"
     assert outcome_of(ending, []) == (True, text)
@@ -134,7 +134,7 @@ def test_the_answer_says_what_each_component_made_sure_of() -> None:
     )
 
 
-def test_the_answer_says_what_may_still_be_powered_and_what_to_do() -> None:
+def test_the_answer_names_what_may_still_be_powered_and_the_remedy() -> None:
     ending = ShutdownReport(
         "joints may still be powered: CAN: no adapter", ("Side (gates closed)",)
     )

@@ -137,7 +137,7 @@ def test_until_the_first_command_the_pose_of_entry_is_held(stream: Stream) -> No
     assert not stream.controller.remark
 
 
-def test_a_command_from_before_the_activation_is_forgotten(make: Any, at: Any) -> None:
+def test_a_command_from_before_the_activation_is_dropped(make: Any, at: Any) -> None:
     stream = Stream(make, at)
     stream.send(1.5)
     stream.controller.on_activate(at(0.5), JointCommand(3), stream.now)

@@ -15,7 +15,7 @@ def report() -> RemoteReport:
     return RemoteReport()
 
 
-def test_once_a_second_it_says_what_remote_does(report: RemoteReport) -> None:
+def test_the_state_of_remote_is_reported_once_a_second(report: RemoteReport) -> None:
     report.received(0.0)
     first = report.due(FOLLOWS, 0.0)
     values = {"received": "1", "refused": "0"}
@@ -32,7 +32,7 @@ def test_a_change_is_reported_soon(report: RemoteReport) -> None:
     assert changed.message == FOLLOWS
 
 
-def test_a_refusal_is_reported_soon_with_its_number_and_reason_and_is_remembered(
+def test_a_refusal_is_reported_soon_with_its_number_and_reason_and_is_kept(
     report: RemoteReport,
 ) -> None:
     report.due(FOLLOWS, 0.0)

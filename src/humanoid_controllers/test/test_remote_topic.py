@@ -128,7 +128,7 @@ def test_the_time_a_message_waits_counts_from_its_reception() -> None:
     assert waiting_time(5_000_000_000, 5_000_000_000) == 0.0
 
 
-def test_a_middleware_that_does_not_tell_the_reception_leaves_no_wait() -> None:
+def test_a_message_without_a_reception_time_has_not_waited() -> None:
     assert waiting_time(0, time.time_ns()) == 0.0
 
 
@@ -153,7 +153,7 @@ def test_a_command_is_old_by_its_sending_where_the_middleware_stamps_it_when_it_
     assert remote.controller.arrivals[0] <= NOW - BUSY * 1e-9 + 0.05
 
 
-def test_diagnostics_say_what_remote_does_and_which_command_was_refused_why(
+def test_diagnostics_contain_the_state_of_remote_and_the_latest_refused_command(
     remote: Remote, at: Any
 ) -> None:
     messages: list[str] = []

@@ -39,13 +39,15 @@ def test_looked_at_often_it_is_monotonic_time(listener: Listener) -> None:
     assert listener.after(5.0, LONGEST_LOOK) - start == pytest.approx(10.0)
 
 
-def test_of_a_hold_up_only_one_look_counts(listener: Listener) -> None:
+def test_only_one_reading_of_a_hold_up_counts(listener: Listener) -> None:
     start = listener.clock.now()
     assert listener.after(60.0, 60.0) - start == pytest.approx(LONGEST_LOOK)
     assert listener.after(1.0) - start == pytest.approx(1.0 + LONGEST_LOOK)
 
 
-def test_an_impedance_manager_that_spoke_meanwhile_is_not_called_silent(listener: Listener) -> None:
+def test_an_impedance_manager_that_published_meanwhile_is_not_reported_as_silent(
+    listener: Listener,
+) -> None:
     watch = ImpedanceWatch()
     report = ImpedanceReport(True, True, int(Mode.STANDBY), 1, "")
     watch.reported(report, listener.after(0.1))

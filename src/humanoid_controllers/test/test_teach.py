@@ -49,7 +49,7 @@ def test_a_target_stays_until_the_joint_pulls_harder_than_it_holds(bench: Bench)
     np.testing.assert_allclose(bench.at(0.3), 0.3 + TRAIL)
 
 
-def test_a_target_stays_in_the_range_but_remembers_nothing_beyond_the_joint(bench: Bench) -> None:
+def test_a_target_stays_in_the_range_and_leaves_its_end_with_the_joint(bench: Bench) -> None:
     np.testing.assert_array_equal(bench.at(1.5), 1.0)
     np.testing.assert_allclose(bench.at(0.9), 0.9 + TRAIL)
 

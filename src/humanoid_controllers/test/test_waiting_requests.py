@@ -80,7 +80,7 @@ def test_any_other_request_drops_it(load: Any, other: str) -> None:
     assert "waits" not in load.message
 
 
-def test_the_requester_learns_what_dropped_the_request(load: Any) -> None:
+def test_the_refusal_names_what_dropped_the_request(load: Any) -> None:
     ticket = load.modes._requests.ticket + 1
     load.ask(Intent.DAMP)
     assert load.message == "Rejected LOAD: DAMP was requested meanwhile"

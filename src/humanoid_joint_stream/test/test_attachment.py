@@ -38,7 +38,7 @@ def attachment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Atta
     it.leave("the test ends")
 
 
-def test_a_robot_stays_while_nothing_can_be_told_of_its_process(
+def test_a_robot_stays_attached_while_its_process_cannot_be_checked(
     attachment: Attachment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     attachment.look()

@@ -147,7 +147,7 @@ def client(socket: Path) -> Iterator[JointClient]:
         yield it
 
 
-def test_the_configuration_tells_what_each_joint_can_do(
+def test_the_configuration_has_the_capabilities_of_each_joint(
     served: Served, client: JointClient
 ) -> None:
     """Case 36, the part of the configuration."""
@@ -483,7 +483,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     }
 
 
-def test_only_who_has_the_token_gets_in(
+def test_only_a_client_with_the_token_is_admitted(
     served: Served, calls: LoopThread, files: dict[str, str]
 ) -> None:
     server, port = calls.call(network_server(served.answers, "localhost:0", **files))

@@ -214,7 +214,7 @@ def test_a_cleared_fault_does_not_end_the_activation_that_follows_at_once() -> N
     assert bench.execution is Execution.FOLLOWING
 
 
-def test_what_has_ended_is_noticed_with_the_next_update() -> None:
+def test_an_ended_stream_is_detected_with_the_next_update() -> None:
     """The same if no other call reads the robot."""
     bench = Bench().following()
     bench.send(update(bench.now))

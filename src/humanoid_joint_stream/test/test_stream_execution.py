@@ -396,7 +396,7 @@ def test_a_silent_server_ends_the_execution_before_the_end_time() -> None:
     assert bench.is_damped()
 
 
-def test_a_server_that_takes_updates_lives() -> None:
+def test_a_server_that_takes_updates_counts_as_running() -> None:
     bench = Bench().following()
     bench.send(update(bench.now))
     bench.server_lives = False  # it has no time for its step
@@ -489,7 +489,7 @@ def test_without_a_server_the_pose_is_held() -> None:
 
 
 @pytest.mark.parametrize("remark", ["", "the joint stream has ended"])
-def test_the_operator_is_told_that_a_stream_has_ended(remark: str) -> None:
+def test_the_end_of_a_stream_is_shown_to_the_operator(remark: str) -> None:
     bench = Bench().following()
     bench.send(update(bench.now))
     bench.ticks(100 * MS if remark else PERIOD)

@@ -95,7 +95,7 @@ def test_an_end_far_ahead_is_too_distant() -> None:
     assert refusal(update(NOW, end_time=NOW + 201 * MS), near).status is Status.TOO_DISTANT
 
 
-def test_gains_are_remembered_and_replaced_as_a_whole() -> None:
+def test_gains_are_stored_and_replaced_as_a_whole() -> None:
     """Case 5, the part of the check."""
     check = UpdateCheck(facts())
     first = check.check(update(NOW), NOW)
@@ -104,7 +104,7 @@ def test_gains_are_remembered_and_replaced_as_a_whole() -> None:
     assert check.check(later(NOW), NOW).command.rows[3].tolist() == [1.0, 2.0, 3.0]
 
 
-def test_gains_of_a_refused_update_are_not_remembered() -> None:
+def test_gains_of_a_refused_update_are_not_stored() -> None:
     check = UpdateCheck(facts())
     check.check(update(NOW), NOW)
     with pytest.raises(UpdateError):

@@ -22,7 +22,7 @@ def doubled(asked: ObservationInputs) -> FloatArray:
     return 2.0 * asked.position
 
 
-def test_a_question_is_answered_once() -> None:
+def test_a_request_for_an_inference_is_answered_once() -> None:
     inference = Inference(doubled)
     inference.ask(1, inputs(1.5))
     assert inference.answer(1) is None
@@ -61,7 +61,7 @@ def test_an_error_is_an_answer_without_action(caplog: pytest.LogCaptureFixture) 
     assert "the inference of a policy failed" in caplog.text
 
 
-def test_a_question_is_answered_at_once_where_time_waits_for_it() -> None:
+def test_an_inference_ends_at_once_on_a_simulated_clock() -> None:
     inference = Inference(doubled)
     inference.at_once = True
     inference.ask(1, inputs(1.5))

@@ -54,7 +54,7 @@ def test_a_device_is_refused_unread() -> None:
         load_policy("/dev/zero")
 
 
-def test_a_path_must_say_where_it_begins() -> None:
+def test_a_path_must_be_absolute_or_in_a_package() -> None:
     with pytest.raises(PolicyRefusedError, match=r"model 'a/b.onnx': expected an absolute path"):
         policy_file("a/b.onnx")
     with pytest.raises(PolicyRefusedError, match="the package 'not_there' is not installed"):

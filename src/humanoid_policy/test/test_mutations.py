@@ -218,7 +218,7 @@ def bare(properties: Properties) -> bytes:
     return bytes(model.SerializeToString())
 
 
-def test_mutations_are_refused_with_the_right_word_or_loaded_rightly(
+def test_mutations_are_refused_with_the_right_text_or_loaded_rightly(
     bare: bytes, properties: Properties
 ) -> None:
     done = [check(bare, properties, seed) for seed in range(FEW)]

@@ -96,7 +96,7 @@ def test_what_is_no_observation_is_left_out_and_named_once(
     assert logged == [f"not replayed: {topic}: it is no observation"]
 
 
-def test_lines_of_the_log_are_told_and_not_published(play, node: Node, logged: list[str]) -> None:
+def test_lines_of_the_log_are_logged_and_not_published(play, node: Node, logged: list[str]) -> None:
     for text in ("one", "two"):
         player = play("/rosout", Log(name="control", msg=text))
     assert logged == ["control: one", "control: two"]

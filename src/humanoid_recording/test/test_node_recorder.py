@@ -101,7 +101,7 @@ def test_every_publisher_is_recorded_with_the_best_common_qos_and_replayed_so(
         assert (qos.durability is DurabilityPolicy.TRANSIENT_LOCAL) == latched
 
 
-def test_offers_of_older_bags_are_understood() -> None:
+def test_qos_profiles_of_older_bags_are_parsed() -> None:
     offers = replay_qos("- {history: 1, depth: 1, reliability: 1, durability: 1}")
     assert offers.durability is DurabilityPolicy.TRANSIENT_LOCAL
     assert replay_qos("").durability is DurabilityPolicy.VOLATILE

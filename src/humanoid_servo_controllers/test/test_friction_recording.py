@@ -197,7 +197,7 @@ def test_bins_with_few_samples_are_interpolated_and_wrong_signs_become_none() ->
     assert interpolated_bins(cloud(1, *forward) + cloud(-1, *backward), 0.0, 1.0, 3) == 2
 
 
-def test_a_map_tells_the_range_that_was_recorded() -> None:
+def test_the_recorded_range_is_read_from_a_map() -> None:
     samples = [*cloud(1, *[(0.1, 1.0)] * 3), *cloud(-1, *[(0.1, -1.0)] * 3)]
     for points in (2, 7):
         found = friction_map(samples, -0.4, 1.2, points)

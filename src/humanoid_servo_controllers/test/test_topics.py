@@ -80,7 +80,7 @@ def started(kind: type[ServoController]) -> Iterator[Side]:
     found.close()
 
 
-def test_commands_and_factors_arrive_and_the_state_tells(side: Side) -> None:
+def test_commands_and_factors_arrive_and_are_in_the_published_state(side: Side) -> None:
     side.commands.publish(Float64MultiArray(data=[0.5, -1.0]))
     side.efforts([1.0, -2.0])
     side.factors.publish(Float64(data=0.2))

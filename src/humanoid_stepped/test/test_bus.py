@@ -93,7 +93,7 @@ def test_a_full_queue_drops_its_oldest_messages() -> None:
     assert found == [0, 4]
 
 
-def test_a_late_subscriber_gets_what_a_publisher_keeps_if_it_wants_it() -> None:
+def test_a_late_subscriber_gets_what_a_publisher_keeps_if_it_requests_it() -> None:
     domain, kept, missed = Domain(), list[int](), list[int]()
     publisher = domain.node("a").create_publisher(Int32, "numbers", LATCHED)
     for number in range(5):

@@ -167,7 +167,7 @@ def test_ctrl_c_at_the_question_leaves_the_robot_in_standby(standing: Stack) -> 
     assert not ask(standing, UnloadController, "/controller_manager/unload", request).success
 
 
-def test_who_does_not_agree_moves_nothing(standing: Stack) -> None:
+def test_without_agreement_nothing_moves(standing: Stack) -> None:
     before = standing.client.now.switch_number
     with pytest.raises(RefusedError, match="nothing has moved"):
         recorded(standing, Settings("sweep"), agree=lambda: False)

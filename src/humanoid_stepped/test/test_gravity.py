@@ -107,7 +107,7 @@ def test_an_arm_with_an_unknown_payload_sags_by_that_alone(held: Stack) -> None:
         (1.0, "left_foot", "no link 'left_foot' moves"),
     ],
 )
-def test_an_impossible_payload_is_refused_and_changes_nothing(held, mass, link, text) -> None:
+def test_an_invalid_payload_is_refused_and_changes_nothing(held, mass, link, text) -> None:
     before = true(held)
     answer = tell(held, mass, link)
     assert not answer.success

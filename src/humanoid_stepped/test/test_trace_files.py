@@ -70,7 +70,7 @@ def test_what_latched_topics_held_at_the_beginning_is_in_the_bag(
     assert "<ros2_control" in deserialize_message(data, String).data
 
 
-def test_a_line_that_comes_late_stands_where_it_belongs_whatever_the_system_clock_says(
+def test_a_late_line_is_in_its_place_whatever_the_system_time_is(
     robot: SteppedRobot, tmp_path: Path
 ) -> None:
     files = TrialFiles(tmp_path / "files")

@@ -55,7 +55,7 @@ def world_of(*periods: int) -> tuple[Scheduler, History]:
     return world, history
 
 
-def test_all_drives_are_stepped_then_the_plant_then_all_see_it():
+def test_all_drives_are_stepped_then_the_plant_then_all_drives_get_the_tick():
     world, history = world_of(10**12, 10**12)
     world.advance(MILLISECOND)
     assert [what for what, _ in history] == [

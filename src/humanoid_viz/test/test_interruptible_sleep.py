@@ -23,7 +23,7 @@ def test_a_wake_before_the_sleep_ends_it_and_any_number_of_them_never_blocks():
     waker.sleep(FOREVER)
 
 
-def test_a_signal_ends_a_sleep_and_says_to_stop():
+def test_a_signal_ends_a_sleep_and_requests_the_stop():
     waker = InterruptibleSleep()
     before = signal.signal(signal.SIGUSR1, waker.stop)
     try:

@@ -16,7 +16,9 @@ def page_of(viewer) -> bytes:
         return page.read()
 
 
-def test_it_serves_the_page_without_a_robot_and_says_where_in_one_line(start_viewer):
+def test_the_viewer_serves_the_page_without_a_robot_and_prints_its_address_in_one_line(
+    start_viewer,
+):
     viewer = start_viewer("port:=0")
     assert b"<html" in page_of(viewer)
     viewer.end()
@@ -107,7 +109,7 @@ def test_joints_that_are_not_described_are_named_once(start_viewer, robot):
     assert viewer.text().count("wheel") == 1
 
 
-def test_a_malformed_description_is_logged_and_survived(start_viewer, robot):
+def test_a_malformed_description_is_logged_and_ends_nothing(start_viewer, robot):
     robot.describe("<robot>")
     viewer = start_viewer("port:=0")
     viewer.logs("robot description is not valid XML")

@@ -92,7 +92,7 @@ def test_the_url_is_one_a_browser_here_can_open(host, address):
         ("https://evil.example", "robot.lab:8080", "0.0.0.0", True),
     ],
 )
-def test_only_the_page_s_own_origin_may_talk_to_it(origin, asked, listening_on, foreign):
+def test_only_the_page_s_own_origin_may_connect(origin, asked, listening_on, foreign):
     assert is_foreign(origin, asked, listening_on) is foreign
 
 

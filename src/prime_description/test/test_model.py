@@ -47,7 +47,7 @@ def test_everything_is_fixed_but_the_arm_joints(urdf: Urdf) -> None:
 
 
 @pytest.mark.parametrize("name", ALL_JOINTS)
-def test_joint_turns_about_the_axis_its_name_says(urdf: Urdf, name: str) -> None:
+def test_joint_turns_about_the_axis_in_its_name(urdf: Urdf, name: str) -> None:
     axes = {"roll": "1 0 0", "pitch": "0 1 0", "yaw": "0 0 1"}
     element = joint(urdf("real"), name)
     axis, origin = element.find("axis"), element.find("origin")

@@ -86,7 +86,7 @@ def test_arms_hang_straight_down_at_zero(model: mujoco.MjModel) -> None:
     assert data.qfrc_bias == pytest.approx(np.zeros(14), abs=0.1)  # hardly any gravity torque
 
 
-def test_positive_angles_move_the_hand_as_the_readme_says(model: mujoco.MjModel) -> None:
+def test_positive_angles_move_the_hand_as_in_the_readme(model: mujoco.MjModel) -> None:
     for name, direction in {
         "left_shoulder_pitch": [-1, 0, 0],  # backward
         "right_shoulder_pitch": [-1, 0, 0],

@@ -41,7 +41,7 @@ def test_a_file_with_the_alarm_has_kept_the_fault_with_the_time_before_and_after
         "nothing from before",
     ],
 )
-def test_another_file_must_tell_of_the_fault(flight: Flight) -> None:
+def test_a_file_of_another_fault_does_not_count(flight: Flight) -> None:
     assert kept(flight, EXPECTED) is None
 
 
@@ -52,7 +52,7 @@ def test_ticks_that_are_missing_near_the_fault_are_reported() -> None:
     assert found.missing == ("ticks are missing in the file: 0.040 s, +0.100 s",)
 
 
-def test_of_a_killed_process_the_file_goes_to_the_last_tick_and_says_so() -> None:
+def test_the_file_of_a_killed_process_goes_to_the_last_tick_and_names_the_cause() -> None:
     killed = replace(EXPECTED, killed=True, causes=())
     reasons = ("PROCESS_KILLED",)
     flight = replace(FLIGHT, end=FAULT - 0.01, alarms=(), reasons=reasons)

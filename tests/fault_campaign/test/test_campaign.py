@@ -49,7 +49,7 @@ def not_convicted(controls: Sequence[Control]) -> list[str]:
     return [it.control.sabotage.defect for it in found if not it.convicted]
 
 
-def test_whatever_breaks_the_robot_ends_soft_and_says_why() -> None:
+def test_any_fault_ends_with_a_soft_robot_and_a_reason() -> None:
     assert failures(QUICK, len(QUICK), SEED) == []
 
 

@@ -79,7 +79,7 @@ def test_a_tick_that_is_late_is_none(tmp_path: Path, spoil: Spoil) -> None:
     assert examine(written(tmp_path, spoil)).gaps == ()
 
 
-def test_what_the_reader_tells_is_understood(
+def test_the_output_of_the_reader_is_parsed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = written(tmp_path, lose_one)

@@ -45,12 +45,14 @@ def breaches(recording: Recording, window: Window = WINDOW) -> list[tuple[Breach
     return [(it.breach, it.text) for it in judge(recording, window).violations]
 
 
-def test_the_time_until_all_are_soft_counts_from_where_the_window_says(calm: Recording) -> None:
+def test_the_time_until_all_joints_are_soft_counts_from_the_time_of_the_window(
+    calm: Recording,
+) -> None:
     later = replace(WINDOW, soft_from=0.55)
     assert judge(calm, later).softened == pytest.approx(0.051, abs=0.002)
 
 
-def test_an_honest_recording_is_not_convicted(calm: Recording) -> None:
+def test_a_recording_without_violations_is_not_convicted(calm: Recording) -> None:
     verdict = judge(calm, WINDOW)
     assert verdict.violations == verdict.known == ()
     assert verdict.softened == pytest.approx(0.101, abs=0.002)

@@ -112,7 +112,7 @@ def test_a_refusal_that_repeats_the_fall_states_it(kind: Kind) -> None:
     assert breaches(other, SOFT)[0] == Breach.NO_FALL
 
 
-def test_no_word_of_the_robot_decides_only_codes_and_names_do() -> None:
+def test_codes_and_names_decide_and_no_texts_of_the_robot() -> None:
     """The texts differ; only the names of source and joint stay in them."""
     strange = Observed(message="PrimeSitoCAN x", safety=[report(f"y {JOINT} z")])
     assert breaches(strange) == []
@@ -157,7 +157,7 @@ def test_a_robot_that_goes_up_again_on_request_is_convicted(kind: Kind) -> None:
 
 
 @pytest.mark.parametrize("kind", [SOFT, EITHER, STAYS, STOPS])
-def test_a_robot_that_says_nothing_any_more_is_convicted(kind: Kind) -> None:
+def test_a_robot_that_publishes_nothing_any_more_is_convicted(kind: Kind) -> None:
     assert Breach.SILENT in breaches(Observed(speaks=False), kind)
 
 

@@ -36,7 +36,7 @@ def test_a_bring_up_that_fails_calls_enabled_what_may_still_be_so() -> None:
     assert confirmed_at_start(JOINTS, text) == ["left_wrist_pitch", "right_wrist_roll"]
 
 
-def test_a_report_calls_disabled_by_the_guard_what_stands_before_these_words() -> None:
+def test_the_joints_before_disabled_by_the_guard_in_a_report_are_found() -> None:
     text = (
         "left_wrist_roll (id 22), left_wrist_pitch (id 23): disabled by the guard: the control "
         "loop stood still; right_wrist_roll (id 38): silent before, may be enabled"

@@ -136,7 +136,7 @@ def test_a_guard_that_ended_by_itself_is_reported_like_an_exception() -> None:
 DEATH = Death("control", "exit code -9")
 
 
-def test_what_died_is_a_violation_unless_the_kind_says_that_it_dies() -> None:
+def test_a_process_that_died_is_a_violation_unless_the_kind_ends_it() -> None:
     assert violations(Ends()) == []
     found = [Violation(Breach.DIED, "control: exit code -9")]
     assert violations(Ends(deaths=[DEATH])) == found

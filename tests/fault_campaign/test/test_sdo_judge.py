@@ -120,7 +120,7 @@ def test_a_clock_that_is_set_makes_no_joint_states_old_or_young(court: Court) ->
     assert len(court.convicted) == 1
 
 
-def test_a_stamp_from_before_the_clock_was_set_says_nothing(court: Court) -> None:
+def test_a_stamp_from_before_the_clock_was_set_convicts_nothing(court: Court) -> None:
     court.publish_joint_states()
     court.robot.scheduler.system_offset = 3600 * 10**9
     court.publish_joint_states(age=3600.0)

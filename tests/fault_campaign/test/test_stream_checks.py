@@ -31,7 +31,7 @@ def scene_in(mode: Mode, *, alone: bool) -> Scene:
     return Scene(cast("Any", robot), Random(1), cast("Any", None), "", None, alone)
 
 
-def test_an_end_that_no_diagnosis_tells_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_end_that_no_diagnosis_reports_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     kind = "joint stream: client stops sending"
     assert breaches(kind, 1) == []
     monkeypatch.setattr(JointStreamController, "remark", "")  # the trials run in copies

@@ -56,7 +56,7 @@ def test_a_trial_with_files_is_the_same_as_without(traced: Any, tmp_path: Path) 
     assert traced[1] == run(tmp_path, *TRIAL)
 
 
-def test_the_time_line_tells_of_modes_fault_fall_and_softness(traced: Any) -> None:
+def test_the_time_line_contains_modes_fault_fall_and_softness(traced: Any) -> None:
     files, (entry,) = traced
     assert [event.text for event in events(files, Sort.MODE)][-1] == "DAMPING"
     (fault,), (fall,) = events(files, Sort.FAULT), events(files, Sort.FALL)

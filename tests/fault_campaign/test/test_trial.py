@@ -158,7 +158,7 @@ def breaches(robot: FakeRobot, kind: Kind = KIND) -> list[Breach]:
     return [it.breach for it in run(robot, kind).violations]
 
 
-def test_an_honest_robot_is_not_convicted() -> None:
+def test_a_robot_without_violations_is_not_convicted() -> None:
     robot = FakeRobot()
     result = run(robot)
     assert result.violations == result.known == ()
@@ -255,7 +255,7 @@ class FallsAtTheEnd(FakeObserver):
 
 
 @pytest.mark.parametrize(("seconds", "found"), [(3.3, []), (9.0, [Breach.NEVER_SOFT])])
-def test_the_time_counts_from_a_fall_that_is_heard_at_the_last_moment(
+def test_the_time_counts_from_a_fall_that_is_received_at_the_end_of_the_wait(
     seconds: float, found: list[Breach]
 ) -> None:
     robot = FakeRobot(FallsAtTheEnd(), spoil=stiff_for(seconds))
@@ -363,7 +363,7 @@ def test_a_process_that_died_before_or_during_the_trial_is_convicted() -> None:
     assert breaches(FakeRobot(looks=[Ends(), Ends(), dead]), dies) == []  # during the mending
 
 
-def test_what_a_fault_ended_is_seen_before_a_restart_replaces_it() -> None:
+def test_ended_processes_are_noted_before_a_restart_replaces_them() -> None:
     robot = FakeRobot()
     seen: list[int] = []
     robot.ends = lambda: seen.append(robot.restarts) or Ends()  # type: ignore[func-returns-value, method-assign]

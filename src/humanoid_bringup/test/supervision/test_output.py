@@ -52,7 +52,7 @@ def test_nothing_is_lost_however_much_waits(pipe: tuple[int, int]) -> None:
     assert not output.full
 
 
-def test_a_reader_that_has_gone_is_noticed_and_nothing_piles_up(pipe: tuple[int, int]) -> None:
+def test_a_reader_that_has_gone_is_detected_and_no_data_accumulate(pipe: tuple[int, int]) -> None:
     output = Output(pipe[1], "hc", ["a"], colour=False)
     os.close(pipe[0])
     output.add("a", b"unheard")

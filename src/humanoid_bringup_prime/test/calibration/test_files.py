@@ -133,7 +133,7 @@ def test_a_file_that_was_made_read_only_is_not_replaced(
         check_writable(path)
 
 
-def test_a_place_that_cannot_be_written_is_known_before_the_work_begins(
+def test_a_path_that_cannot_be_written_is_reported_before_the_work_begins(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     check_writable(tmp_path / "new.yaml")

@@ -83,7 +83,7 @@ def test_a_sampled_range_that_misses_the_urdf_s_suggests_a_wrong_direction() -> 
     assert result(stops_of(truth), Setting(1, 0.0)).warnings == ()
 
 
-def test_a_range_that_misses_in_both_directions_is_worth_a_look() -> None:
+def test_a_range_that_misses_in_both_directions_is_a_warning() -> None:
     warnings = " ".join(result(Interval(10.0, 12.65), Setting(1, 0.0)).warnings)
     assert "check the direction" in warnings
 

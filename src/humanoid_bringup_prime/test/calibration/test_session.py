@@ -94,7 +94,7 @@ def test_flipping_twice_is_not_flipping(session: Any) -> None:
     assert row(session, "left_elbow_pitch").result.setting == Setting(1, 0.0)
 
 
-def test_a_sweep_can_be_forgotten(session: Any) -> None:
+def test_a_sweep_can_be_discarded(session: Any) -> None:
     session.select("left_wrist_roll")
     move(session, "left_wrist_roll", 0.7, -0.7)
     session.forget("left_wrist_roll")

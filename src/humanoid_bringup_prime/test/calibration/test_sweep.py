@@ -51,7 +51,7 @@ def test_only_the_selected_joints_are_recorded() -> None:
     assert found.raw.tolist() == [1.0, 2.0]
 
 
-def test_joints_are_found_by_name_and_missing_ones_and_nonsense_say_nothing() -> None:
+def test_joints_are_found_by_name_and_missing_or_invalid_values_are_ignored() -> None:
     found = recorder()
     found.seen(["b", "elsewhere", "a"], [2.0, 9.0, 1.0], ALL)
     found.seen(["b"], [3.0], ALL)

@@ -376,7 +376,7 @@ def test_readings_without_an_answer_leave_the_gains_confirmed(
     assert bench.began == []
 
 
-def test_drive_that_answers_no_reading_is_not_believed_for_long(bench: Any) -> None:
+def test_drive_that_answers_no_reading_does_not_stay_confirmed(bench: Any) -> None:
     bench.enter(STIFF)
     run_to_the_next_audit(bench)
     bench.drives[9].dead = True

@@ -35,7 +35,7 @@ def test_the_age_of_a_message_is_that_of_its_stamp(stamp: Time, found: int | Non
 
 
 @pytest.mark.parametrize("age", [1.1, 3600.0, 1e9])
-def test_a_recording_is_ignored_and_complained_about_once(
+def test_a_recording_is_ignored_and_reported_once(
     age: float, caplog: pytest.LogCaptureFixture
 ) -> None:
     statements = StatementFilter(follow_requests=False)

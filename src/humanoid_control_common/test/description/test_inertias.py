@@ -66,13 +66,13 @@ def test_rounding_of_a_thin_plate_is_no_fault(export: Any) -> None:
 
 
 @pytest.mark.parametrize("setting", ['balanceinertia="true"', 'inertiafromgeom="true"'])
-def test_what_mujoco_is_told_to_replace_is_not_refused(export: Any, setting: str) -> None:
+def test_what_mujocos_settings_replace_is_not_refused(export: Any, setting: str) -> None:
     export.replace('izz="0.00072"', 'izz="0.02"')
     export.replace("</robot>", f"<mujoco><compiler {setting}/></mujoco></robot>")
     assert doubts(export) == []
 
 
-def test_shapes_without_a_mass_are_told(export: Any) -> None:
+def test_shapes_without_a_mass_are_reported(export: Any) -> None:
     text = re.sub(
         r"<inertial>.*?</inertial>", "", export.file.read_text(), count=1, flags=re.DOTALL
     )
@@ -95,7 +95,7 @@ def test_a_frame_without_shapes_needs_no_mass(export: Any) -> None:
 
 
 @pytest.mark.parametrize("factor", [1e6, 1e-3])  # [kg mm²] instead of [kg m²], and the reverse
-def test_an_inertia_in_other_units_is_told_with_the_link(export: Any, factor: float) -> None:
+def test_an_inertia_in_other_units_is_reported_with_the_link(export: Any, factor: float) -> None:
     across, along = 0.00936 * factor, 0.00072 * factor
     export.replace(
         UPPER, f'<inertia ixx="{across}" iyy="{across}" izz="{along}" ixy="0" ixz="0" iyz="0"/>'
@@ -105,7 +105,7 @@ def test_an_inertia_in_other_units_is_told_with_the_link(export: Any, factor: fl
     assert warning.endswith("its shapes span 0.312 m: check the units of the export (kg m²)")
 
 
-def test_a_centre_of_mass_outside_the_shapes_is_told_with_the_link(export: Any) -> None:
+def test_a_centre_of_mass_outside_the_shapes_is_reported_with_the_link(export: Any) -> None:
     export.replace('<origin xyz="0 0 0.13"/>', '<origin xyz="0 0 130"/>')
     (warning,) = doubts(export)
     assert "link 'upper_arm_link': its centre of mass (0, 0, 130) m is 130 m outside" in warning

@@ -156,7 +156,7 @@ def test_each_file_is_read_once_whatever_its_scale(export: Any) -> None:
         check_meshes(export.urdf(), Meshes())
 
 
-def test_a_mesh_that_is_much_to_draw_is_told_with_its_link(
+def test_a_mesh_with_too_many_triangles_is_reported_with_its_link(
     export: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("humanoid_control_common.description.mesh_files._MANY", 11)

@@ -105,7 +105,7 @@ def test_a_missing_mesh_is_named_with_its_link(source: Path, filename: str, mess
         found(source, filename)
 
 
-def test_who_reads_a_published_description_does_not_guess_a_folder(source: Path) -> None:
+def test_a_reader_of_a_published_description_assumes_no_folder(source: Path) -> None:
     (reference,) = mesh_references(
         ElementTree.fromstring(ONE.format('<mesh filename="../meshes/a.stl"/>'))
     )

@@ -133,7 +133,7 @@ def test_a_component_that_recovers_is_well_again(pair: Any) -> None:
 
 @pytest.mark.parametrize("row", [0, 1, 2])
 @pytest.mark.parametrize("value", [np.nan, np.inf])
-def test_a_state_that_is_not_finite_is_a_fault_and_never_seen(
+def test_a_state_that_is_not_finite_is_a_fault_and_never_used(
     pair: Any, row: int, value: float
 ) -> None:
     robot, broken, other = pair
@@ -217,7 +217,7 @@ def test_no_effort_limit_a_component_gives_can_spoil_a_command(
     assert np.all(written[2] == 0.0)  # no effort was commanded
 
 
-def test_a_limit_that_depends_on_the_position_never_sees_an_unmeasured_one(pair: Any) -> None:
+def test_a_limit_that_depends_on_the_position_never_uses_an_unmeasured_one(pair: Any) -> None:
     robot, broken, _ = pair
     robot.start("damped")
     seen: list[Any] = []
@@ -381,7 +381,7 @@ def test_joints_without_a_measured_state_are_named_and_nothing_stays_active(prim
     assert ring.calls[-1] == bus.calls[-1] == "on_deactivate"
 
 
-def test_a_component_that_cannot_tell_its_safety_does_not_stay_active(pair: Any) -> None:
+def test_a_component_that_cannot_report_its_safety_does_not_stay_active(pair: Any) -> None:
     robot, broken, other = pair
     broken.fail["safety"] = RuntimeError("broken")
     with pytest.raises(Exception, match="broken"):
@@ -406,7 +406,7 @@ def test_deactivation_tries_all_and_names_those_that_failed(
     assert all(component.calls[-1] == "on_deactivate" for component, _ in parts.values())
 
 
-def test_every_component_learns_of_the_loops_end_before_the_first_is_deactivated(
+def test_every_component_is_informed_of_the_loops_end_before_the_first_is_deactivated(
     rig: Any, scripted_hardware: Any
 ) -> None:
     latest_calls: list[str] = []

@@ -72,7 +72,9 @@ def goes_to(*position: float) -> Any:
     return behave
 
 
-def test_each_sees_and_commands_its_own_joints_and_the_others_are_held(bench: Bench) -> None:
+def test_each_controller_reads_and_commands_its_own_joints_and_the_others_are_held(
+    bench: Bench,
+) -> None:
     bench.rig.start("damped")
     bench.rig.tick()
     snapshot = bench.switch("left", "right")
@@ -496,7 +498,7 @@ def test_remarks_are_those_of_the_members_by_name(bench: Bench) -> None:
     assert bench.rig.tick().remark == "left: slow; right: no command"
 
 
-def test_a_member_sees_a_tick_as_its_own(bench: Bench) -> None:
+def test_a_member_gets_a_tick_as_its_own(bench: Bench) -> None:
     bench.controllers["left"].fraction = 0.5
     snapshot = bench.start()
     own = snapshot.of_member("left", bench.slots["left"].share.rows)

@@ -164,7 +164,7 @@ def test_all_listeners_of_one_round_receive_the_same() -> None:
     outbox.stop()
 
 
-def test_a_broken_listener_does_not_silence_the_others_and_is_logged_once(
+def test_a_listener_that_raises_does_not_stop_the_others_and_is_logged_once(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     listener = Listener()

@@ -175,7 +175,7 @@ def test_a_silent_ros_side_ends_stiff_modes(rig: Any, name: str) -> None:
     assert snapshot.fall.reason.text.startswith("ROS side silent for 0.20 s")
 
 
-def test_a_loop_that_stood_still_itself_does_not_blame_the_ros_side(rig: Any) -> None:
+def test_a_loop_that_was_held_up_does_not_report_a_stall_of_the_ros_side(rig: Any) -> None:
     robot = rig().start("damped")
     robot.loop.heartbeat()
     robot.run("standby")

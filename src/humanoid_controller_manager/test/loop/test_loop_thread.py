@@ -146,7 +146,7 @@ def test_a_thread_that_does_not_start_leaves_the_hardware_deactivated(
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-def test_a_loop_that_dies_is_noticed_and_the_hardware_can_still_be_stopped(simulated: Any) -> None:
+def test_a_loop_that_dies_is_detected_and_the_hardware_can_still_be_stopped(simulated: Any) -> None:
     error = RuntimeError("publisher broke")
 
     def publish(snapshot: Any) -> None:

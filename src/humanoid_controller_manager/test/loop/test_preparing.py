@@ -169,7 +169,7 @@ def test_a_dropped_or_refused_request_does_not_reach_the_components(
 
 
 @pytest.mark.parametrize("method", ["impedance_confirmed", "mode_changed", "reset_faults"])
-def test_a_component_that_chokes_on_news_does_not_end_the_loop(
+def test_a_component_that_raises_in_a_notification_does_not_end_the_loop(
     robot: Any, drives: Any, method: str
 ) -> None:
     drives.fail[method] = RuntimeError("choked")

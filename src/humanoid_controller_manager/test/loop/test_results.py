@@ -98,16 +98,14 @@ def test_a_component_with_invalid_diagnoses_is_reported_and_the_others_are_publi
 @pytest.mark.parametrize(
     "found", [None, 3, property(lambda self: 1 / 0)], ids=["None", "3", "raises"]
 )
-def test_an_exit_check_that_says_nothing_claims_nothing(
-    rig: Any, scripted_hardware: Any, found: Any
-) -> None:
+def test_an_empty_exit_check_claims_nothing(rig: Any, scripted_hardware: Any, found: Any) -> None:
     arm = _telling(scripted_hardware, exit_check=found)
     robot = rig({"arm": (arm, ("a", "b"))}).start()
     robot.stop = robot.loop.stop
     assert end_of(robot).in_order == ("arm (deactivated)",)
 
 
-def test_a_loop_that_could_not_start_says_what_the_component_gave(
+def test_a_loop_that_could_not_start_reports_the_error_of_the_component(
     rig: Any, confirming_hardware: Any
 ) -> None:
     arm = _telling(confirming_hardware, mode_changed=lambda self, mode, number: 1 / 0)

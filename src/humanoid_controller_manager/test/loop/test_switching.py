@@ -266,7 +266,7 @@ def test_start_deactivates_the_hardware_when_the_initial_controller_fails(rig: A
     assert robot.arm.calls[-1] == "on_deactivate"
 
 
-def test_start_deactivates_the_hardware_when_a_component_chokes_on_the_first_mode(
+def test_start_deactivates_the_hardware_when_a_component_fails_on_the_first_mode(
     rig: Any, confirming_hardware: Any
 ) -> None:
     hardware = confirming_hardware()

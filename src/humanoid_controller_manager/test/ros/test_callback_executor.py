@@ -278,7 +278,7 @@ def test_a_nudge_ends_a_wait_that_lasts_and_no_other(ros: Ros) -> None:
         heard.clear()
 
 
-def test_after_the_context_ends_the_executor_says_so(ros: Ros) -> None:
+def test_the_executor_reports_the_end_of_its_context(ros: Ros) -> None:
     ros.node("left")
     rclpy.shutdown(context=ros.context)
     failure = ros.executor.execute_next(0.01)

@@ -286,7 +286,7 @@ def test_joints_without_a_watchdog_are_named(talking) -> None:
     assert found.values == {"a [s]": "0.1", "b [s]": "none"}
 
 
-def test_a_component_that_fails_to_tell_of_its_watchdogs_is_taken_to_have_none(talking) -> None:
+def test_a_component_that_fails_to_report_its_watchdogs_counts_as_without(talking) -> None:
     watched, arm = talking
     arm.watchdog_times = lambda: 1 / 0
     found = watched.report()[WATCHDOGS]

@@ -153,7 +153,7 @@ def test_an_unknown_parameter_is_reported(tmp_path: Path) -> None:
         _manager(tmp_path, updaet_rate=3)
 
 
-def test_without_any_controller_the_message_says_so(tmp_path: Path) -> None:
+def test_a_manager_without_controllers_is_refused(tmp_path: Path) -> None:
     given = {k: v for k, v in GIVEN.items() if "." not in k}
     with pytest.raises(ConfigError, match="no controller is configured"):
         manager_parameters(node_document("controller_manager", given, _files(tmp_path)))

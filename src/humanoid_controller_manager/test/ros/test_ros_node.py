@@ -158,7 +158,7 @@ def test_a_start_that_fails_once_the_joints_have_torque_takes_it_from_them(
     assert lines == ["powered", "without torque", "no memory", "stopped", "[]"]
 
 
-def test_a_start_that_fails_says_which_joints_may_still_have_torque(
+def test_a_start_that_fails_names_the_joints_that_may_still_have_torque(
     tmp_path: Path,
 ) -> None:
     *_, notes = started(tmp_path, "reports", "stuck")

@@ -111,7 +111,7 @@ def test_compensation_never_steps(bench: Bench) -> None:
     assert not added[-1].any()
 
 
-def test_a_joint_that_is_no_longer_wanted_is_let_go_alone(bench: Bench) -> None:
+def test_a_joint_that_needs_no_compensation_any_more_loses_it_alone(bench: Bench) -> None:
     bench.settled()
     written = bench.tick(100, np.array([False, True]))
     assert written.position[0] == LEVEL[0]
@@ -230,7 +230,7 @@ class LoopBench(Rig):
         return self.hardware.written[-1][2]
 
 
-def test_only_a_controller_that_wants_it_is_held_against_gravity(arm: str) -> None:
+def test_only_a_controller_that_requests_it_is_held_against_gravity(arm: str) -> None:
     rig = LoopBench(arm)
     rig.ask("remote")
     rig.tick(200)
@@ -255,7 +255,7 @@ def test_a_fall_removes_it_in_the_same_tick_and_damping_never_has_it(arm: str) -
     assert not rig.effort.any()
 
 
-def test_a_group_is_held_where_its_members_want_it(arm: str) -> None:
+def test_a_group_is_held_where_its_members_request_it(arm: str) -> None:
     rig = LoopBench(arm, {"one": (0, False), "other": (1, True)})
     rig.ask("one+other")
     rig.tick(200)

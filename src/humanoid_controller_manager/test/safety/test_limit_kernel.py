@@ -187,7 +187,7 @@ def test_nothing_that_can_be_limited_is_left_out_of_a_long_comparison() -> None:
     assert missing == [Limited.SELF_COLLISION.name]  # see test_self_collision.py
 
 
-def test_stage_and_oracle_know_one_least_stiffness() -> None:
+def test_stage_and_oracle_have_the_same_least_stiffness() -> None:
     assert LEAST_STIFFNESS == limit_oracle.LEAST_STIFFNESS
 
 
@@ -318,7 +318,7 @@ def test_exchanged_rows_and_columns_and_a_row_too_much_are_refused() -> None:
         LimitKernel(N, **(arrays_ | {"counts": arrays_["counts"].T.copy()}))
 
 
-def test_the_message_says_what_was_found_and_what_is_expected() -> None:
+def test_the_message_has_found_and_expected_value() -> None:
     kernel = LimitKernel(N, **right_arrays())
     with pytest.raises(ValueError, match=r"^command: found 2 dimensions, 160 bytes, type 'd'; exp"):
         kernel.limit(np.ones((3, N)), np.ones((5, 4)), 0.01)
@@ -384,7 +384,7 @@ def test_no_reference_is_lost_or_kept_by_a_call() -> None:
     assert [sys.getrefcount(it) for it in held] == before
 
 
-def test_a_missing_kernel_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_kernel_is_reported_with_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "humanoid_controller_manager.safety.limit_kernel", None)
     assert limit_stage.__file__
     spec = importlib.util.spec_from_file_location("again", limit_stage.__file__)

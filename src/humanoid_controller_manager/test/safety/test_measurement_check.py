@@ -41,13 +41,13 @@ def watched(limits_of: Callable[[int], JointLimits]) -> Watched:
     return Watched(limits_of(3))
 
 
-def test_a_joint_at_its_limit_is_believed_for_ever(watched: Watched) -> None:
+def test_a_joint_at_its_velocity_limit_stays_plausible(watched: Watched) -> None:
     for i in range(300):
         assert watched.show(i * LIMIT * PERIOD, LIMIT) == ""
         assert watched.state.position[1] == i * LIMIT * PERIOD
 
 
-def test_one_sample_that_is_too_fast_is_cut_and_the_second_one_believed(watched: Watched) -> None:
+def test_one_sample_that_is_too_fast_is_cut_and_the_second_one_accepted(watched: Watched) -> None:
     watched.show(0.0)
     assert watched.show(0.0, 9.0) == ""
     assert watched.state.velocity[1] == LIMIT
@@ -106,7 +106,7 @@ def test_samples_that_come_a_period_late_are_no_jump(watched: Watched) -> None:
         assert watched.show(i * 0.03) == ""
 
 
-def test_samples_from_before_a_hold_up_are_no_jump_but_a_jump_after_it_is_seen(
+def test_samples_from_before_a_hold_up_are_no_jump_but_a_jump_after_it_is_detected(
     watched: Watched,
 ) -> None:
     """A joint at 3 rad/s and a loop that is held up for 0.1 s: the bus has kept an old sample."""
@@ -142,7 +142,7 @@ def test_samples_may_be_old_in_the_three_ticks_after_a_hold_up(
     assert watched.state.position[1] == (0.3 if later <= 3 else 0.0)
 
 
-def test_samples_after_those_that_a_bus_held_back_are_no_jump_but_a_jump_is_seen(
+def test_samples_after_those_that_a_bus_held_back_are_no_jump_but_a_jump_is_detected(
     watched: Watched,
 ) -> None:
     """A joint at 3 rad/s whose bus is silent for 0.1 s."""

@@ -231,7 +231,7 @@ def test_joint_without_measurement_makes_no_target_invalid(bench: Bench, field: 
     assert bench.limited == [0, 0]
 
 
-def test_robot_at_rest_costs_no_look_at_its_shapes(bench: Bench, monkeypatch) -> None:
+def test_robot_at_rest_needs_no_check_of_its_shapes(bench: Bench, monkeypatch) -> None:
     bench.tick(APART)
     monkeypatch.setattr(bench.model, "clearance", lambda position: pytest.fail("looked"))
     for _ in range(5):

@@ -110,13 +110,13 @@ def test_broadcasters_come_and_go_beside_it() -> None:
     ],
     ids=["ghost on", "ghost off", "unconfigured", "active", "not active"],
 )
-def test_strict_refuses_what_cannot_be_done_in_upstreams_words(
+def test_strict_refuses_what_cannot_be_done_with_upstreams_text(
     switch: dict[str, list[str]], message: str
 ) -> None:
     assert _refusal(**switch) == message
 
 
-def test_best_effort_leaves_out_what_cannot_be_done_and_says_why() -> None:
+def test_best_effort_leaves_out_what_cannot_be_done_and_gives_the_reason() -> None:
     plan = _plan(["mute", "ghost", "raw"], ["standby", "states"], strict=False)
     assert (plan.activate, plan.deactivate, plan.take_over) == (("mute",), ("states",), ())
     assert len(plan.left_out) == 3

@@ -97,7 +97,7 @@ def test_a_switch_is_answered_when_the_other_commands(bench: Bench) -> None:
     assert bench.in_charge == "torque"
 
 
-def test_best_effort_says_what_was_done(bench: Bench) -> None:
+def test_best_effort_reports_what_was_done(bench: Bench) -> None:
     message = bench.switch(["torque", "speaker"], ["damped", "limp"], strict=False)
     assert message.splitlines() == [
         "Successfully switched controllers!",
@@ -141,7 +141,7 @@ def test_an_impedance_that_is_never_confirmed_is_reported(
     assert "impedance of STANDBY not confirmed" in message
 
 
-def test_what_a_controller_says_when_it_refuses_to_start_is_passed_on(bench: Bench) -> None:
+def test_the_reason_of_a_controller_that_refuses_to_start_is_passed_on(bench: Bench) -> None:
     bench.robot.controllers["torque"].fail["on_activate"] = ControllerError("no sensor")
     message = bench.refusal(activate=["torque", "speaker"], deactivate=["damped"])
     assert message == (

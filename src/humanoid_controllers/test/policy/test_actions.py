@@ -126,7 +126,7 @@ def test_torques_are_efforts_at_the_default_position(
     assert command.position == pytest.approx([0.1, -0.5, 0.0])
 
 
-def test_the_policy_sees_the_action_before(bench: MakeBench) -> None:
+def test_the_policy_gets_the_action_before(bench: MakeBench) -> None:
     weights = np.zeros((2, 2))
     weights[0, 0] = 0.5  # the action of the elbow is 1 + half of the one before
     robot = bench([1.0, 0.0], weights=weights, observation_names="actions")

@@ -223,7 +223,7 @@ def test_a_stream_that_led_too_near_turns_back_at_once(fingers: str) -> None:
     assert robot.targets[-1][0] == pytest.approx(here[0] - VELOCITY / RATE, abs=2e-3)
 
 
-def test_a_member_that_fails_when_it_is_told_is_replaced_in_the_same_tick(
+def test_a_member_that_fails_in_on_held_back_is_replaced_in_the_same_tick(
     fingers: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     robot = Fingers(fingers, _remote)
@@ -239,7 +239,7 @@ def test_a_member_that_fails_when_it_is_told_is_replaced_in_the_same_tick(
     assert robot.loop.snapshot.controller == "damping"
 
 
-def test_a_controller_that_takes_over_is_not_told_of_the_command_before(
+def test_a_controller_that_takes_over_does_not_get_the_command_before(
     fingers: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     robot, told = Fingers(fingers, _remote), []

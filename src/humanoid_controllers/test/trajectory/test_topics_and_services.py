@@ -174,7 +174,7 @@ def test_a_jog_moves_until_the_messages_end(side: Side) -> None:
     assert side.bench.command.position[2] > 0.1
 
 
-def test_the_state_says_that_the_controller_is_not_in_charge(side: Side) -> None:
+def test_the_state_reports_that_the_controller_is_not_in_charge(side: Side) -> None:
     side.bench.controller.on_deactivate()
     side._listener(SimpleNamespace(now=side.bench.now))
     state = side.state(lambda it: it.status == TrajectoryState.ENDED)

@@ -46,7 +46,7 @@ SERIAL = BusSettings("slcan", "/dev/ttyACM0", 1_000_000)
         (TypeError("unexpected keyword argument 'colour'"), SERIAL, "'colour'"),
     ],
 )
-def test_opening_problem_says_what_to_do(error, settings, message) -> None:
+def test_opening_problem_has_the_remedy(error, settings, message) -> None:
     text = opening_problem(error, settings)
     assert text.startswith(f"{settings}: cannot be opened: ")
     with pytest.raises(InterfaceError, match=message):
@@ -79,7 +79,7 @@ def test_full_queue_is_no_lost_adapter(error) -> None:
         (CanOperationError("Failed", errno.ENXIO), "plug it in"),
     ],
 )
-def test_lost_adapter_says_what_to_do(error, message) -> None:
+def test_lost_adapter_is_reported_with_the_remedy(error, message) -> None:
     assert message in str(closed_problem(error, CAN2))
     assert isinstance(sending_problem(error, CAN2), AdapterLostError)
 

@@ -219,7 +219,7 @@ def test_motor_that_answers_nothing_any_more_is_silent(bus, rig) -> None:
     rig.until(healthy)
 
 
-def test_silent_motor_is_noticed_on_a_busy_bus(bus, rig) -> None:
+def test_silent_motor_is_detected_on_a_busy_bus(bus, rig) -> None:
     rig.activate()
     rig.until(healthy)
     bus.noisy = True

@@ -66,7 +66,7 @@ def test_pause_that_is_shorter_is_no_failure() -> None:
     assert not any(looks(detector, 6.0, 0.2, 0.4))
 
 
-def test_loop_that_stops_is_noticed_soon_after_the_time_it_has() -> None:
+def test_loop_that_stops_is_detected_soon_after_the_time_it_has() -> None:
     seen = looks(StallDetector(0.2), 5.0, 0.0, 1.0)
     assert seen.index(True) * LOOK <= 0.2 + 2 * LOOK
     assert all(seen[seen.index(True) :])
@@ -100,7 +100,7 @@ def test_job_comes_through_the_pipe_as_it_was() -> None:
     assert GuardJob.decode(line) == (JOB, 7)
 
 
-def test_both_sides_see_one_memory() -> None:
+def test_both_sides_share_one_memory() -> None:
     common = bytearray(MEMORY_BYTES)
     ours, theirs = GuardMemory(common), GuardMemory(common)
     ours.feed()
@@ -152,13 +152,13 @@ def disabled(
     return disable_motors(job, memory, clock, motors, clock, **options)
 
 
-def test_good_bye_ends_the_guard_without_a_frame() -> None:
+def test_end_message_ends_the_guard_without_a_frame() -> None:
     guarded = Guarded()
     os.write(guarded.writer, GOOD_BYE)
     assert guarded.watch() == ""
 
 
-def test_control_process_that_ends_without_a_good_bye_is_gone_at_once() -> None:
+def test_control_process_that_ends_without_an_end_message_is_gone_at_once() -> None:
     guarded = Guarded()
     os.close(guarded.writer)
     assert guarded.watch(patience=1000.0) == stall_detection.IS_GONE
@@ -213,7 +213,7 @@ def test_every_motor_is_reported_several_times() -> None:
     assert motors.open == 0
 
 
-def test_motor_that_still_speaks_is_reported_again() -> None:
+def test_motor_that_still_sends_is_reported_again() -> None:
     motors = Motors(deaf=5)
     assert disabled(JOB, motors) == ""
     assert len(motors.sent) == 6 * len(FRAMES)
@@ -228,7 +228,7 @@ def test_motor_that_still_speaks_is_reported_again() -> None:
         DataFrame(0x050616_09, bytes(8)),  # of another host
     ],
 )
-def test_what_others_say_without_a_pause_is_no_motor_that_speaks(noise: Received) -> None:
+def test_frames_of_others_without_a_pause_are_not_those_of_a_motor(noise: Received) -> None:
     motors = Motors(deaf=5, noise=noise)
     assert disabled(JOB, motors) == ""
     assert len(motors.sent) == 6 * len(FRAMES)
@@ -295,7 +295,7 @@ ANSWERING = replace(JOB, motors=(GuardedMotor("j0", Signs(answer=(0xFFC000FF, 0x
     ],
     ids=["disabled", "enabled", "another", "none"],
 )
-def test_a_motor_that_only_answers_must_say_that_it_is_disabled(
+def test_a_motor_that_only_answers_must_confirm_that_it_is_disabled(
     answer: Received | None, is_disabled: bool
 ) -> None:
     problem = disabled(ANSWERING, Motors(noise=answer), longest=1.0)
@@ -312,7 +312,7 @@ def test_a_motor_that_has_stopped_answering_is_not_called_disabled() -> None:
 
 
 @pytest.mark.parametrize("cable", [True, False], ids=["plugged in", "cut"])
-def test_after_a_wait_for_the_adapter_only_motors_that_are_heard_first_prove_anything(
+def test_after_a_wait_for_the_adapter_only_motors_that_sent_before_are_proved_disabled(
     cable: bool,
 ) -> None:
     memory = GuardMemory(bytearray(MEMORY_BYTES))
@@ -346,7 +346,7 @@ def test_full_queue_and_closed_adapter_are_tried_again() -> None:
         (Motors(closed=10**9), "not yet"),
     ],
 )
-def test_the_impossible_is_reported(motors: Motors, message: str) -> None:
+def test_motors_that_cannot_be_disabled_are_reported(motors: Motors, message: str) -> None:
     assert message in disabled(JOB, motors, longest=0.1)
     assert motors.open == 0
 

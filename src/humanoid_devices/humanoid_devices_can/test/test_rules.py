@@ -161,7 +161,7 @@ def test_request_that_the_adapter_may_have_refused_is_repeated_soon() -> None:
     assert requests.due(2 * REFUSED, STATES, 0.01) == []
 
 
-def test_silence_is_an_answer_only_after_the_request_and_while_the_receiver_listens() -> None:
+def test_silence_is_an_answer_only_after_the_request_and_while_the_receiver_runs() -> None:
     requests = talk(Exchange(0, ((0, b"?"),), quiet=0.05))
     assert not requests.over(0.5, 0.5, STATES)  # no request yet
     requests.due(0.5, STATES, NEVER)
@@ -207,7 +207,7 @@ def test_pace_never_exceeds_the_share_of_the_bus(gaps) -> None:
     assert sent <= BURST + now * 0.6e6 / 160 + 1e-6
 
 
-def test_one_motor_is_no_crowd_even_after_the_receiver_was_held_up() -> None:
+def test_one_motor_is_no_duplicate_even_after_the_receiver_was_held_up() -> None:
     duplicate_ids, now = DuplicateIdCheck(1, 200.0), 0.0
     for _ in range(2000):
         now += 1 / 200
@@ -218,7 +218,7 @@ def test_one_motor_is_no_crowd_even_after_the_receiver_was_held_up() -> None:
     assert not duplicate_ids.detected(0, now)
 
 
-def test_two_motors_that_talk_are_a_crowd_until_one_leaves() -> None:
+def test_two_motors_that_send_are_a_duplicate_until_one_leaves() -> None:
     duplicate_ids, now = DuplicateIdCheck(2, 200.0), 0.0
     for _ in range(1000):
         now += 1 / 400
@@ -248,7 +248,7 @@ def test_however_long_two_motors_had_an_id_one_that_is_alone_is_good_within_a_se
     assert not duplicate_ids.detected(0, now)
 
 
-def test_two_motors_that_answer_are_a_crowd() -> None:
+def test_two_motors_that_answer_are_a_duplicate() -> None:
     duplicate_ids = DuplicateIdCheck(1, 0.0)
     for _ in range(100):
         duplicate_ids.requested(0)
@@ -261,7 +261,7 @@ def test_two_motors_that_answer_are_a_crowd() -> None:
     assert duplicate_ids.detected(0, 0.0)
 
 
-def test_state_keeps_what_a_frame_does_not_tell() -> None:
+def test_state_keeps_what_a_frame_does_not_contain() -> None:
     state = MotorState().updated(Feedback(motor=0, velocity=1.0, effort=2.0), 1.0)
     assert not state.measured
     state = state.updated(Feedback(motor=0, position=3.0), 2.0)

@@ -22,7 +22,7 @@ def parsed(info):
     return parse_settings(info, HOST, LIMIT)
 
 
-def test_complete_block_is_understood(can_info) -> None:
+def test_complete_block_is_parsed(can_info) -> None:
     options = {"can_option.sleep_after_open": "0.5", "can_option.rtscts": "true"}
     info = can_info([22, 38], "m", interface="slcan", channel="/dev/ttyACM0", block=options)
     settings = parsed(info)

@@ -119,7 +119,7 @@ def test_guard_disables_the_motors_of_a_loop_that_stands_still(motors: Make) -> 
     assert report.flags & SafetyFlag.MOTOR_FAULT
 
 
-def test_job_of_the_guard_says_how_long_identifiers_are() -> None:
+def test_job_of_the_guard_contains_the_length_of_identifiers() -> None:
     bus = BusSettings("slcan", "/dev/ttyACM0", 1_000_000, extended=False)
     job = GuardJob(bus, (GuardedMotor("j0 (id 5)", Signs((0x405,))),), ((0x305, b"\0"),), 0.2)
     assert not GuardJob.decode(job.encode(7))[0].bus.extended

@@ -120,7 +120,7 @@ def test_waiting_is_that_of_the_motor_that_waits_longest() -> None:
     assert transmit_queue.waiting_since() == 3.0
 
 
-def test_what_waits_for_some_motors_can_be_forgotten() -> None:
+def test_what_waits_for_some_motors_can_be_cleared() -> None:
     transmit_queue = TransmitQueue()
     transmit_queue.put([item(0, "0"), item(1, "1")])
     transmit_queue.order(1, [(1, b"order")], 0.0)
@@ -133,7 +133,7 @@ def test_what_waits_for_some_motors_can_be_forgotten() -> None:
 
 
 @pytest.mark.parametrize("motors", [None, [0]], ids=["all", "one"])
-def test_what_was_forgotten_does_not_come_back_when_it_can_not_be_sent(motors) -> None:
+def test_frames_that_were_cleared_do_not_come_back_when_they_cannot_be_sent(motors) -> None:
     transmit_queue = TransmitQueue()
     transmit_queue.put([item(0, "stale"), item(0, "stale gains", Kind.GAINS)])
     transmit_queue.take()
@@ -144,7 +144,7 @@ def test_what_was_forgotten_does_not_come_back_when_it_can_not_be_sent(motors) -
     assert taken(transmit_queue) == ["enable"]
 
 
-def test_forgetting_one_motor_leaves_what_is_being_sent_to_another() -> None:
+def test_clearing_one_motor_leaves_what_is_being_sent_to_another() -> None:
     transmit_queue = TransmitQueue()
     transmit_queue.put([item(0, "0"), item(1, "1")])
     transmit_queue.take()
@@ -185,7 +185,7 @@ def test_of_frames_taken_together_the_first_unsent_one_stays_before_a_newer_comm
         assert taken(transmit_queue) == expected
 
 
-def test_of_frames_taken_together_those_that_were_forgotten_do_not_come_back() -> None:
+def test_of_frames_taken_together_those_that_were_cleared_do_not_come_back() -> None:
     transmit_queue = TransmitQueue()
     transmit_queue.put([item(0, "0"), item(1, "1"), item(2, "2")])
     transmit_queue.order(1, [(1, b"order")], 0.0)

@@ -33,7 +33,7 @@ def one(registers: Registers) -> tuple[int, int, int]:
     )
 
 
-def test_one_count_of_damping_is_what_the_documents_say() -> None:
+def test_one_count_of_damping_is_that_of_the_documents() -> None:
     assert damping_per_count(**EROB70) == pytest.approx(0.1063, abs=5e-5)
     assert 1 / damping_per_count(**EROB70) == pytest.approx(9.408, abs=5e-4)
 

@@ -13,7 +13,7 @@ def test_equal_texts_appear_once_in_the_order_of_their_joints() -> None:
     assert joined_by_text(texts) == "a, c: lost; b: hot"
 
 
-def test_nothing_to_say_is_empty() -> None:
+def test_no_texts_are_joined_to_an_empty_text() -> None:
     assert joined_by_text([]) == ""
 
 

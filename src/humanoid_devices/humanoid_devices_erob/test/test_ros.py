@@ -222,7 +222,7 @@ def test_the_impedance_managers_statement_is_handed_over(world: Ros, drives: Dri
     assert found.status_message == "all well"
 
 
-def test_a_statement_whose_arrays_do_not_match_is_not_believed(world: Ros, drives: Drives) -> None:
+def test_a_statement_whose_arrays_do_not_match_is_not_accepted(world: Ros, drives: Drives) -> None:
     publisher = world.node.create_publisher(ImpedanceState, "/erob_impedance_manager/state", 10)
     world.spin_until(lambda: publisher.get_subscription_count() > 0)
     publisher.publish(statement(damping=[2.0]))

@@ -115,7 +115,7 @@ def test_mujoco_weighs_the_meshes_where_the_description_has_it_do_so() -> None:
     assert model.body("upper_arm_link").mass[0] == pytest.approx(1000 * 0.06 * 0.06 * 0.3)
 
 
-def test_shapes_that_are_only_seen_are_no_geoms_unless_the_description_keeps_them() -> None:
+def test_visual_shapes_are_no_geoms_unless_the_description_keeps_them() -> None:
     assert simulated(urdf()).model.ngeom == 3
     assert simulated(extended('<compiler discardvisual="false"/>')).model.ngeom == 6
 
@@ -187,12 +187,12 @@ def test_a_mesh_with_holes_or_inside_out_collides_like_any_other(tmp_path: Path)
     )
 
 
-def test_a_mass_that_hardly_fits_its_shape_is_told(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_mass_that_hardly_fits_its_shape_is_reported(caplog: pytest.LogCaptureFixture) -> None:
     simulated(urdf(**{'<origin xyz="0 0 0.13"/>': '<origin xyz="0 0 130"/>'}))
     assert "link 'upper_arm_link': its centre of mass (0, 0, 130) m is 130 m outside" in caplog.text
 
 
-def test_links_that_overlap_at_the_start_are_told(caplog: pytest.LogCaptureFixture) -> None:
+def test_links_that_overlap_at_the_start_are_reported(caplog: pytest.LogCaptureFixture) -> None:
     simulated(urdf())
     assert caplog.text == ""
     # The elbow is at the shoulder: the forearm is in and beside the base.

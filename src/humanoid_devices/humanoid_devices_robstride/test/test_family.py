@@ -91,7 +91,7 @@ def test_fields_are_rounded_half_to_even(make_family, wanted, found) -> None:
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(st.floats(-1, 1), st.floats(-1, 1), st.floats(-1, 1))
-def test_status_reads_back_what_a_command_says_within_one_step(
+def test_status_reads_back_a_command_within_one_step(
     make_family, position, velocity, torque
 ) -> None:
     p, v, t, *_ = TABLE["rs-03"]

@@ -87,7 +87,7 @@ def test_five_numbers_give_the_torque_of_the_mit_law_at_the_joint(motors) -> Non
     rig.until(lambda _: rig.state.effort[0] == pytest.approx(expected, abs=17 / 32767 + 1e-2))
 
 
-def test_motor_keeps_talking_until_the_loop_begins(motors) -> None:
+def test_motor_keeps_sending_until_the_loop_begins(motors) -> None:
     bench, rig = motors()
     rig.activate()
     frames = bench.call("statistics")["frames"]
@@ -305,7 +305,7 @@ def test_guard_asks_motors_without_a_time_out_whether_they_are_disabled(guarded)
     rig.deactivate()
 
 
-def test_guard_does_not_take_the_silence_of_a_motor_for_obedience(guarded) -> None:
+def test_guard_does_not_report_a_silent_motor_as_disabled(guarded) -> None:
     bench, rig = guarded
     bench.call("freeze", 6)
     bench.hold_up(1.0)

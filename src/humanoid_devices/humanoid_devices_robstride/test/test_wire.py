@@ -157,7 +157,7 @@ def test_identifier_of_another_family_is_refused(found) -> None:
 
 
 @given(st.integers(0, (1 << 29) - 1), st.binary(max_size=8))
-def test_any_frame_is_understood_or_refused(found, payload) -> None:
+def test_any_frame_is_decoded_or_refused(found, payload) -> None:
     for kind in (OperationControl, Status, FaultReport, ReadParameter, WriteParameter):
         try:
             message = kind.decode(found, payload)

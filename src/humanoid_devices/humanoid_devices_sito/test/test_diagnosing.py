@@ -118,7 +118,7 @@ def test_frames_of_unknown_senders_are_a_warning_with_a_fix_and_counted(wrists) 
     assert "GAINS to id 22" in found.values["latest invalid frame"]
 
 
-def test_destroyed_frames_are_a_warning_with_a_fix_and_the_counters_tell(wrists) -> None:
+def test_destroyed_frames_are_a_warning_with_a_fix_and_are_counted(wrists) -> None:
     bench, rig = wrists
     bench.call("corrupt_next", 20)
     rig.until(lambda _: diagnoses(rig)[BUS].level is WARN)

@@ -78,7 +78,7 @@ def forget(rig: CanRig) -> None:
 
 
 @pytest.mark.parametrize("before", [0.1, 0.18, 0.3])
-def test_a_motor_that_was_not_heard_before_is_not_called_disabled(
+def test_a_motor_that_has_sent_nothing_before_is_not_reported_as_disabled(
     stiff: Stiff, before: float
 ) -> None:
     bench, rig = stiff()
@@ -206,7 +206,7 @@ class OneWay(Bus):
             self._bus.send(frame)
 
 
-def test_a_motor_that_is_no_longer_heard_gets_the_order_again(stiff: Stiff) -> None:
+def test_a_motor_that_sends_nothing_any_more_gets_the_order_again(stiff: Stiff) -> None:
     opened: list[OneWay] = []
 
     def wrap(bus: Bus, _: CanBench) -> Bus:

@@ -295,7 +295,7 @@ def test_without_a_guard_motors_are_enabled_and_it_is_reported(wrists, can_rig) 
     assert "it can't be started" in report.message
 
 
-def test_guard_knows_the_frames_of_its_motors(wrists) -> None:
+def test_guard_gets_the_feedback_identifiers_of_its_motors(wrists) -> None:
     system = SitoSystem()
     system.on_configure(wrists.info)
     for motor, id_ in enumerate(IDS):

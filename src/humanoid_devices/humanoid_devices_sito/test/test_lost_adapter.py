@@ -109,7 +109,9 @@ def test_an_adapter_that_is_back_after_the_loops_end_finds_the_guard(stiff: Stif
     rig.deactivate()
 
 
-def test_while_commands_go_out_a_deaf_adapter_is_no_reason_for_the_guard(stiff: Stiff) -> None:
+def test_an_adapter_that_receives_nothing_is_no_reason_for_the_guard_while_it_sends(
+    stiff: Stiff,
+) -> None:
     """The motors obey DAMPING, which is better than no torque."""
     opened: list[Crowded] = []
 

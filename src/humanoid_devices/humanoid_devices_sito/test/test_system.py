@@ -147,7 +147,7 @@ def test_command_faster_than_the_wire_carries_is_saturated_and_reported(wrists) 
     assert rig.system.saturations[0] == 0
 
 
-def test_motor_that_turns_faster_than_it_can_say_is_reported(wrists) -> None:
+def test_motor_that_turns_faster_than_its_feedback_can_carry_is_reported(wrists) -> None:
     bench, rig = wrists()
     rig.activate()
     with bench.lock:
@@ -209,7 +209,7 @@ def test_motor_that_loses_power_is_reported_and_comes_back_on_reset(wrists) -> N
     assert bench.drive(38)["firmware"]["stiffness"] == 0.0
 
 
-def test_reset_that_fails_says_why_and_can_be_repeated(wrists) -> None:
+def test_reset_that_fails_gives_the_reason_and_can_be_repeated(wrists) -> None:
     bench, rig = wrists()
     rig.activate()
     bench.call("power_off", 22)
@@ -318,7 +318,7 @@ def test_motor_with_one_of_two_feedback_frames_is_disabled_with_confirmation(wri
     assert not bench.drive(23)["firmware"]["enabled"]
 
 
-def test_second_motor_with_the_same_id_is_noticed(wrists) -> None:
+def test_second_motor_with_the_same_id_is_detected(wrists) -> None:
     bench, rig = wrists()
     rig.activate()
     bench.call("duplicate", 22)

@@ -119,7 +119,7 @@ def test_device_must_fit_a_byte(device) -> None:
 
 
 @given(st.integers(0, (1 << 29) - 1), st.binary(max_size=8))
-def test_any_frame_is_understood_or_refused(found, payload) -> None:
+def test_any_frame_is_decoded_or_refused(found, payload) -> None:
     for decode in (Command.decode, Feedback1.decode, Feedback2.decode, Gains.decode):
         if len(payload) != 8:
             with pytest.raises(WireError):

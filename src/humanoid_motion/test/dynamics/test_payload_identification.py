@@ -52,7 +52,7 @@ def test_an_empty_hand_has_no_payload(model) -> None:
         assert np.isfinite(found.payload.centre_of_mass).all()
 
 
-def test_poses_that_tell_nothing_are_refused(model) -> None:
+def test_poses_without_information_are_refused(model) -> None:
     hanging = RestingPose(np.zeros(2), np.zeros(2))
     with pytest.raises(ConfigError, match="cannot be distinguished"):
         identify(model, "lower", [hanging, hanging])

@@ -124,7 +124,7 @@ def test_every_tick_is_in_the_file_with_all_that_was_known_of_it(watched: Watche
     assert found["/robot_description"][0][1].data == watched.flight.file.facts.robot_description
 
 
-def test_a_file_says_from_which_robot_it_is(watched: Watched) -> None:
+def test_a_file_names_its_robot(watched: Watched) -> None:
     watched.run(1)
     bag = watched.box.save()
     assert read_origin(bag) == Origin(7, "twin")
@@ -161,7 +161,7 @@ def test_the_library_of_rosbag2s_users_opens_the_folder(watched: Watched) -> Non
             assert reader.deserialize(data, connection.msgtype)
 
 
-def test_a_report_before_the_first_tick_is_still_known(watched: Watched) -> None:
+def test_a_report_from_before_the_first_tick_is_kept(watched: Watched) -> None:
     watched.flight.report(SafetyLevel.OK, "well")
     watched.flight.tick()
     watched.flight.file.loop_events[0]["monotonic"] -= 3_600_000_000_000
@@ -481,7 +481,7 @@ def test_clearing_a_fault_makes_no_second_file(watched: Watched) -> None:
     assert len(watched.store.files()) == 2, "it is a new one"
 
 
-def test_a_source_at_fault_that_says_something_else_and_stays_so_is_saved(
+def test_a_source_at_fault_that_changes_its_message_and_keeps_it_is_saved(
     watched: Watched,
 ) -> None:
     watched.flight.report(SafetyLevel.FAULT, "left_elbow_pitch: fault")
@@ -492,7 +492,7 @@ def test_a_source_at_fault_that_says_something_else_and_stays_so_is_saved(
     assert lines(latest)[-1].endswith("left_elbow_pitch and right_elbow_pitch: fault")
 
 
-def test_a_black_box_that_starts_later_knows_which_sources_were_at_fault(watched: Watched) -> None:
+def test_a_black_box_that_starts_later_reads_which_sources_were_at_fault(watched: Watched) -> None:
     watched.flight.report(SafetyLevel.FAULT, "left_elbow_pitch: fault")
     watched.run(BUSY)
     watched.box = watched.another_box()

@@ -125,7 +125,7 @@ def test_lost_frames_are_acknowledged_but_not_received(bench):
     assert a.controller.tec == 0
 
 
-def test_node_that_only_listens_gets_frames_and_sends_none(bench):
+def test_node_in_listen_only_mode_gets_frames_and_sends_none(bench):
     a, b, c = bench.node(), bench.node(), bench.node()
     c.controller.set(listens_only=True)
     assert not bench.send(c, 1)

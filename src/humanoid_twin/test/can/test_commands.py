@@ -216,7 +216,7 @@ def test_a_hold_up_that_is_prolonged_keeps_the_order(host):
     assert all(a != b for a, b in itertools.pairwise(kinds))  # both kinds of feedback in turn
 
 
-def test_motors_hear_each_other_while_the_adapter_is_held_up(host):
+def test_motors_send_on_while_the_adapter_is_held_up(host):
     other = []
     host.can.bus.attach(lambda frame, _: other.append(frame)).set(listens_only=True)
     host.enable(22)
@@ -229,7 +229,7 @@ def test_motors_hear_each_other_while_the_adapter_is_held_up(host):
     assert len(other) == 16
 
 
-def test_a_motor_whose_cable_is_cut_keeps_its_torque_and_hears_nothing(host):
+def test_a_motor_whose_cable_is_cut_keeps_its_torque_and_receives_nothing(host):
     host.enable(22)
     host.commands.cut(22)
     host.run(1)
@@ -324,7 +324,7 @@ def test_two_motors_with_one_id_disturb_each_other(host):
     assert abs(host.drive(22)["joint_position"]) < 0.01
 
 
-def test_motor_of_the_other_family_speaks_its_own_language(host):
+def test_motor_of_the_other_family_sends_frames_of_its_family(host):
     host.commands.foreign(5, "robstride", "rs-02")
     host.controller.send(CanFrame(0x0300FD05, bytes(8)), 0)
     host.run(3)

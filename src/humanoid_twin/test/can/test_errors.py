@@ -32,7 +32,7 @@ def test_queue_of_a_sender_without_listeners_fills_and_stays_full(bench):
     assert a.causes.count("OVERRUN") == 90
 
 
-def test_futile_repetitions_cost_no_events_yet_keep_the_bus_busy(bench):
+def test_unacknowledged_repetitions_cost_no_events_yet_keep_the_bus_busy(bench):
     a = bench.node()
     bench.send(a, 1)
     bench.run(100)
@@ -58,7 +58,7 @@ def test_queue_drains_as_soon_as_a_node_acknowledges(bench):
     assert a.controller.state is ErrorState.WARNING
 
 
-def test_listener_that_only_listens_does_not_acknowledge(bench):
+def test_node_in_listen_only_mode_does_not_acknowledge(bench):
     a, b = bench.node(), bench.node()
     b.controller.set(listens_only=True)
     bench.send(a, 1)
@@ -103,7 +103,7 @@ def test_node_with_another_bit_rate_turns_frames_into_errors(bench):
     assert "NOT_ACKNOWLEDGED" in host.causes
 
 
-def test_listening_with_the_wrong_bit_rate_sees_errors_only(bench):
+def test_listening_with_the_wrong_bit_rate_receives_errors_only(bench):
     host, a, b = bench.node(), bench.node(), bench.node()
     host.controller.set(bitrate=250_000)
     for number in range(40):

@@ -143,7 +143,7 @@ def test_one_tendon_turns_both_joints_with_the_demanded_torque(direction):
     assert hand.status_torque(FIRST) == pytest.approx(0.3, abs=0.01)  # the measured force
 
 
-def test_a_board_without_motor_gives_no_torque_whatever_it_is_told():
+def test_a_board_without_motor_gives_no_torque_whatever_is_commanded():
     hand = Hand()
     hand.demand(SECOND, 0.3)
     hand.run(20)

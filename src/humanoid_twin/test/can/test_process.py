@@ -118,7 +118,7 @@ WRONG_WORDS = {
 
 
 @pytest.mark.parametrize("words", WRONG_WORDS, ids=" ".join)
-def test_words_that_mean_nothing_are_refused(tmp_path, capsys, words):
+def test_arguments_without_a_meaning_are_refused(tmp_path, capsys, words):
     with pytest.raises(SystemExit) as ended:
         main([str(tmp_path / "can"), *words])
     assert ended.value.code == 2

@@ -158,7 +158,7 @@ def test_disable_takes_the_torque():
     assert one.status()["mode"] == 0
 
 
-def test_status_says_what_the_motor_measures():
+def test_status_has_what_the_motor_measures():
     one = Host(mounting=Mounting(-1, 0.2), position=0.7)
     one.motor.firmware.temperature = 41.5
     one.enable()
@@ -284,7 +284,7 @@ def test_fault_is_reported_disables_and_shows_in_the_status(fault, shown):
     )
 
 
-def test_fault_is_cleared_by_a_disable_that_says_so_and_only_then():
+def test_fault_is_cleared_by_a_disable_with_the_clear_flag_only():
     one = Host()
     one.motor.firmware.fault(2)
     one.run(2)

@@ -211,7 +211,7 @@ def test_feedback_comes_at_the_intervals_requested(intervals):
         assert count == pytest.approx(420 / interval if interval else 0, abs=1)
 
 
-def test_feedback_says_position_velocity_and_current_as_the_motor_is_mounted():
+def test_feedback_has_position_velocity_and_current_as_the_motor_is_mounted():
     one = host(mounting=Mounting(-1, 0.25), position=0.5)
     one.gains(0, 0)
     one.enable(feedback=(1, 1, 0))
@@ -314,7 +314,7 @@ def test_frozen_firmware_leaves_the_torque_and_acknowledges():
     ],
     ids=repr,
 )
-def test_message_that_means_nothing_changes_nothing(kind, data):
+def test_message_without_a_meaning_changes_nothing(kind, data):
     one = host()
     one.gains(20, 2)
     one.run(2)

@@ -37,7 +37,7 @@ def frames(draw) -> CanFrame:
 
 
 @given(frames(), st.none() | st.integers(0, 10**9))
-def test_line_says_what_the_frame_is(frame, milliseconds):
+def test_line_contains_the_frame(frame, milliseconds):
     line = lawicel.encode(frame, milliseconds)
     assert line.endswith(b"\r")
     line = line[:-1]
@@ -255,7 +255,7 @@ def test_half_a_line_waits_for_its_other_half(bench, host):
     assert len(motor.got) == 1
 
 
-def test_line_without_end_is_refused_once_and_then_forgotten(host):
+def test_line_without_end_is_refused_once_and_then_dropped(host):
     for _ in range(50):
         host.write(b"x" * 1000)
     assert host.ask(b"\rV\r") == b"\aV1013\r"
@@ -476,7 +476,7 @@ def test_python_can_gets_what_motors_send(bench, port, tmp_path):
             assert bytes(got.data) == bytes(range(number % 9))[::-1]
 
 
-def test_python_can_learns_that_the_adapter_was_unplugged(bench, port, tmp_path):
+def test_python_can_is_informed_that_the_adapter_was_unplugged(bench, port, tmp_path):
     with served(bench, port):
         bus = can.Bus(
             interface="slcan",

@@ -105,7 +105,7 @@ def test_wrong_bit_rate_gives_error_frames_only(bench, port, client):
     assert all(message.is_error_frame for message in messages)
 
 
-def test_unplugged_adapter_is_deaf_and_dumb_until_it_is_back(bench, port, client):
+def test_unplugged_adapter_neither_sends_nor_receives_until_it_is_back(bench, port, client):
     motor = bench.node()
     port.unplug()
     client.send(can.Message(arbitration_id=1))

@@ -31,7 +31,7 @@ def test_late_frame_makes_no_jump():
     assert max(steps) - min(steps) < 150.0  # 100 counts per tick demanded; a jump is 2000
 
 
-def test_hold_forgets_the_target():
+def test_hold_clears_the_target():
     demand = CspInterpolator(longest=0.1)
     demand.aim(1000)
     demand.hold(7.0)

@@ -179,7 +179,7 @@ def test_the_error_of_an_empty_battery_is_reset_only_after_a_new_one(bench):
     assert (bench.read(0x6041), bench.read(0x603F)) == (592, 0)
 
 
-def test_an_encoder_with_a_weak_battery_forgets_its_turns_at_the_next_power_up(bench):
+def test_an_encoder_with_a_weak_battery_loses_its_turns_at_the_next_power_up(bench):
     turn = 524288  # [counts] 19 bit at the output
     bench.robot.plant.set_state(0, bench.angle - 1.0, 0.0)
     bench.robot.step()

@@ -70,6 +70,6 @@ def test_friction_takes_energy_and_never_gives_any(position, velocity, coulomb, 
 
 
 @pytest.mark.parametrize("wrong", [{"inertia": 0.0}, {"inertia": 1.0, "viscous": -1.0}], ids=str)
-def test_impossible_joint_is_refused(wrong):
+def test_invalid_joint_is_refused(wrong):
     with pytest.raises(ConfigError, match="expected"):
         Inertia(**wrong)

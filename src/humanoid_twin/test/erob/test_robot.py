@@ -47,7 +47,7 @@ def test_speed_is_shown_in_counts_per_second(bench):
     assert bench.read(0x606C, signed=True) == -524288
 
 
-def test_mounting_turns_and_shifts_what_the_encoder_sees(make_bench):
+def test_mounting_turns_and_shifts_what_the_encoder_measures(make_bench):
     bench = make_bench(mounting=Mounting(direction=-1, offset=0.5), position=0.2)
     bench.robot.plant.set_state(0, 0.2, 1.0)
     bench.robot.step()
@@ -132,12 +132,12 @@ def test_drive_is_stepped_at_its_own_rate_only(bench):
 @pytest.mark.parametrize(
     "wrong", [{"efficiency": 1.2}, {"gear": 0.0}, {"history_length": 0}, {"gain_bytes": 3}], ids=str
 )
-def test_impossible_drive_is_refused(wrong):
+def test_invalid_drive_is_refused(wrong):
     with pytest.raises(ConfigError, match="drive parameters"):
         DriveParameters(**wrong)
 
 
-def test_impossible_mounting_is_refused():
+def test_invalid_mounting_is_refused():
     with pytest.raises(ConfigError, match="direction 0"):
         Mounting(direction=0)
 

@@ -32,7 +32,7 @@ def in_op(bench):
     return bench
 
 
-def test_start_walks_through_the_words_of_the_trace(make_bench):
+def test_start_goes_through_the_statuswords_of_the_trace(make_bench):
     bench = in_op(make_bench())
     words = [bench.read(0x6041)]
     for controlword in (0x06, 0x07, 0x0F):

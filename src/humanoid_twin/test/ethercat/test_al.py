@@ -45,7 +45,7 @@ def test_with_an_error_only_going_down_or_acknowledging_helps(
         (AlState.SAFEOP, AlState.OP, "fed", 0x001B),
     ],
 )
-def test_an_obstacle_keeps_the_state_and_says_why(
+def test_an_obstacle_keeps_the_state_and_sets_its_error_code(
     state: AlState, wanted: AlState, missing: str, code: int
 ) -> None:
     after = requested(Al(state), wanted, replace(READY, **{missing: False}))

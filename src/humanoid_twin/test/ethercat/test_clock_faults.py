@@ -128,7 +128,7 @@ def test_a_dc_frame_brings_the_reference_clocks_time(master):
     assert int.from_bytes(answer.data, "little") == master.number(0, 0x0910, 8)
 
 
-def test_receive_times_tell_a_line_of_equal_cables(master):
+def test_receive_times_are_those_of_a_line_of_equal_cables(master):
     master.number_slaves()
     assert master.send(Datagram(Command.BWR, physical(0, 0x0900), bytes(4)))[0].counter == 3
     out = [master.number(slave, 0x0900, 4) for slave in range(3)]

@@ -41,7 +41,7 @@ def test_a_ring_in_operation_keeps_nothing_of_an_hour(
     assert kept.descriptors == 0
 
 
-def test_a_log_that_has_dropped_lines_says_how_many_and_then_begins_anew(
+def test_a_log_that_has_dropped_lines_reports_how_many_and_begins_anew(
     new_master: Callable[..., Any],
 ) -> None:
     ring = new_master(2).ring

@@ -75,7 +75,7 @@ def test_a_bit_of_a_register_is_mapped_to_a_bit_of_the_image(master):
 @given(
     st.integers(0, 7), st.integers(0, 7), st.integers(1, 40), st.binary(min_size=16, max_size=16)
 )
-def test_bits_go_where_the_fmmu_says_and_nowhere_else(new_master, first, offset, bits, data):
+def test_bits_go_where_the_fmmu_maps_them_and_nowhere_else(new_master, first, offset, bits, data):
     master = new_master(1)
     master.number_slaves()
     length, last = (first + bits + 7) // 8, (first + bits - 1) % 8

@@ -16,7 +16,7 @@ def test_all_slaves_come_up_and_their_drives_are_informed(master):
         assert drive.faults == []
 
 
-def test_preop_needs_mailboxes_where_the_eeprom_says(master):
+def test_preop_needs_mailboxes_at_the_addresses_of_the_eeprom(master):
     master.number_slaves()
     master.request(AlState.PREOP)
     assert master.al(0) == (0x11, 0x0016)

@@ -68,7 +68,7 @@ WRONG_WORDS = {
 
 
 @pytest.mark.parametrize("words", WRONG_WORDS, ids=" ".join)
-def test_words_that_cannot_be_are_refused(prime_file, capsys, words):
+def test_wrong_arguments_are_refused(prime_file, capsys, words):
     with pytest.raises(SystemExit):
         main(["--urdf", str(prime_file), *ACTUATORS, *words])
     assert WRONG_WORDS[words] in capsys.readouterr().err

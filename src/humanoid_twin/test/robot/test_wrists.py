@@ -101,7 +101,7 @@ def test_its_feedback_is_the_position_of_the_body(host):
     assert found[-1] == pytest.approx(truth, abs=0.01)
 
 
-def test_the_drives_of_the_arm_feel_the_wrist(host):
+def test_torque_of_a_wrist_moves_the_joints_of_the_arm(host):
     """Action and reaction: a motor on the CAN bus moves a joint of a drive on the ring."""
     host.enable(LEFT_ROLL, 60.0, 0.5)
     host.aim(LEFT_ROLL, 0.6)

@@ -10,7 +10,7 @@ MOTORS = 2
 
 
 @pytest.mark.parametrize(("family", "model"), [("sito", "TA40-50"), ("robstride", "rs-03")])
-def test_every_result_of_a_can_bus_is_as_its_contract_says(
+def test_every_result_of_a_can_bus_meets_its_contract(
     make_rig: Any, check_results: Any, family: str, model: str
 ) -> None:
     with make_rig(family, model) as rig:

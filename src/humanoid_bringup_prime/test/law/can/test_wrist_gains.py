@@ -16,7 +16,7 @@ CALIBRATIONS = {
 
 
 @pytest.mark.parametrize("calibration", CALIBRATIONS)
-def test_wrist_is_as_stiff_and_damped_as_its_divisors_say(
+def test_wrist_has_the_stiffness_and_damping_of_its_divisors(
     make_rig: Any, laboratory: Any, nominal_row: Any, wrist_table: Any, calibration: str
 ) -> None:
     divisors, stiffness, damping = CALIBRATIONS[calibration]

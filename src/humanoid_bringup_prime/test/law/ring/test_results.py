@@ -10,7 +10,7 @@ DRIVES = 2
 
 
 @pytest.mark.parametrize("ticks", [0, 5])
-def test_every_result_of_a_ring_is_as_its_contract_says(
+def test_every_result_of_a_ring_meets_its_contract(
     rig: Any, check_results: Any, ticks: int
 ) -> None:
     rig.tick(ticks)

@@ -62,7 +62,7 @@ def test_finished_batches_leave_nothing_to_the_garbage_collector(make_world) -> 
         gc.enable()
 
 
-def test_end_of_each_transfer_is_told_as_it_happens(make_world) -> None:
+def test_end_of_each_transfer_is_reported_as_it_happens(make_world) -> None:
     world = make_world(2)
     told = []
     world.batches.ended = lambda target, outcome: told.append((target, outcome.data))

@@ -127,7 +127,7 @@ def test_a_master_that_was_held_up_still_finds_the_answers(make_world) -> None:
     assert [result.object.data for result in world.run(future)] == [VALUE] * 3
 
 
-def test_a_slave_that_babbles_times_out_all_the_same(make_world) -> None:
+def test_a_slave_that_sends_only_emergencies_times_out_all_the_same(make_world) -> None:
     world = make_world(1)
     drive = world.drives[0]
     drive.silent = True

@@ -58,7 +58,7 @@ def test_ring_that_a_control_process_holds_is_left_alone(make_wire_bench) -> Non
     assert bench.of_drives("al_state") == [8, 8]
 
 
-def test_ring_without_slaves_says_what_to_check(make_bench) -> None:
+def test_ring_without_slaves_is_reported_with_what_to_check(make_bench) -> None:
     bench = make_bench(2)
     bench.control.cut(-1)
     with pytest.raises(BringUpError, match=r"no slave answers on .*powered"):

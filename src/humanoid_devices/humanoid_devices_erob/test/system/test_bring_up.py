@@ -150,7 +150,7 @@ def test_gate_left_armed_by_a_stack_that_was_killed_is_closed_in_preop(make_any_
     assert bench.of_drives("statusword") == [HEALTHY] * 3
 
 
-def test_wrong_count_says_where_the_ring_ends(make_any_bench) -> None:
+def test_wrong_count_names_where_the_ring_ends(make_any_bench) -> None:
     bench = make_any_bench(3)
     bench.new_system(4)
     with pytest.raises(IdentityError, match=r"found 3 slaves, expected 4.*cable to slave 3 \(j3\)"):
@@ -180,7 +180,7 @@ def test_drive_with_another_serial_number_is_named(make_bench) -> None:
         bench.system.on_activate(bench.state)
 
 
-def test_no_ring_at_all_says_what_to_check(make_any_bench) -> None:
+def test_missing_ring_is_reported_with_what_to_check(make_any_bench) -> None:
     bench = make_any_bench(2)
     bench.control.cut(-1)
     with pytest.raises(IdentityError, match=r"found 0 slaves.*check power and the cable"):

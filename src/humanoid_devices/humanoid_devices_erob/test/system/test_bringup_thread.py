@@ -98,7 +98,7 @@ def test_a_bring_up_that_ends_in_time_leaves_no_ring(hanging: Hanging) -> None:
     waiting.join()
 
 
-def test_deactivation_during_a_bring_up_that_hangs_says_that_drives_may_be_enabled(
+def test_deactivation_during_a_bring_up_that_hangs_reports_that_drives_may_be_enabled(
     hanging: Hanging, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     system = ErobSystem()

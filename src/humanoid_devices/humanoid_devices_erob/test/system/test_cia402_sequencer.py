@@ -45,7 +45,7 @@ def test_fault_is_reset_by_rising_edges_and_only_if_requested() -> None:
 
 
 @pytest.mark.parametrize("hold", [2, 20, 40])
-def test_drive_that_looks_at_every_so_many_exchanges_sees_the_edge(hold: int) -> None:
+def test_drive_that_samples_every_nth_exchange_detects_the_edge(hold: int) -> None:
     drive = Cia402Sequencer(1)
     drive.enable(ALL, reset_faults=True)
     drive.hold = hold
@@ -60,7 +60,7 @@ def test_fault_after_the_reset_is_not_reset_again() -> None:
     assert walk(drive, [4616, 4616], last=15) == [0, 0]
 
 
-def test_reset_of_a_drive_that_was_disabled_since_is_forgotten() -> None:
+def test_reset_of_a_drive_that_was_disabled_since_is_dropped() -> None:
     drive = Cia402Sequencer(1)
     drive.enable(ALL, reset_faults=True)
     drive.disable(ALL)

@@ -27,7 +27,7 @@ def astray(times: list[int], delays: list[int]) -> list[int]:
     return unset_clocks(len(times), read)
 
 
-def test_clocks_that_are_set_are_believed() -> None:
+def test_clocks_that_were_set_are_not_astray() -> None:
     assert astray([EPOCH, EPOCH + 40_000, EPOCH + 90_000], [0, 700, 1400]) == []
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from humanoid_controller_manager.hardware_component import HARDWARE_CONTRACT
 
 
-def test_losses_and_what_each_drive_says_are_counted_by_name(make_any_bench) -> None:
+def test_losses_and_statuswords_are_counted_by_name(make_any_bench) -> None:
     bench = make_any_bench(3)
     names = bench.system.counter_names
     assert "bus_counts" in HARDWARE_CONTRACT.taken_on(type(bench.system), "")

@@ -141,7 +141,7 @@ def test_frames_that_are_spoilt_again_and_again_are_an_error_of_the_bus_with_a_f
         bench.tick(4)
 
 
-def test_the_mail_of_drives_is_counted_by_what_became_of_it(bench) -> None:
+def test_the_mailbox_messages_of_drives_are_counted_by_outcome(bench) -> None:
     bench.control.emergency(1, 0x8400)
     reading = [SdoBatch((SdoObject(slave, 0x6041, 0),), write=False) for slave in (1, 2)]
     bench.finish(bench.system.submit(reading[0]))

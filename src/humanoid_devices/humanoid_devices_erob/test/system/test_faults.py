@@ -153,7 +153,7 @@ def test_joint_moved_while_its_stiff_drive_was_in_fault_returns_slowly_after_the
     assert sent[-1] < 0.7  # the drive is enabled again, and goes to its command
 
 
-def test_cable_that_is_cut_is_seen_within_two_ticks_and_the_lost_are_named(bench) -> None:
+def test_cut_cable_is_detected_within_two_ticks_and_the_lost_drives_are_named(bench) -> None:
     bench.control.cut(1)
     message = tick_until_fault(bench, 2)
     bench.tick()
@@ -163,7 +163,7 @@ def test_cable_that_is_cut_is_seen_within_two_ticks_and_the_lost_are_named(bench
     assert "j1" not in message
 
 
-def test_cable_cut_at_the_master_is_seen_within_two_ticks(any_bench) -> None:
+def test_cable_cut_at_the_master_is_detected_within_two_ticks(any_bench) -> None:
     any_bench.control.cut(-1)
     assert "no frame comes back" in tick_until_fault(any_bench, 2)
     any_bench.tick(15)
@@ -185,7 +185,9 @@ def test_repaired_cable_can_be_brought_back_by_a_reset(any_bench) -> None:
     assert any_bench.of_drives("al_state") == [8] * 4
 
 
-def test_power_cycled_slave_is_seen_within_two_ticks_and_a_reset_asks_for_a_restart(bench) -> None:
+def test_power_cycled_slave_is_detected_within_two_ticks_and_a_reset_asks_for_a_restart(
+    bench,
+) -> None:
     bench.control.power_cycle(2)
     tick_until_fault(bench, 2)
     bench.tick(2)
@@ -276,7 +278,7 @@ def test_silence_between_two_exchanges_is_no_fault(bench) -> None:
         assert bench.system.safety().level is SafetyLevel.OK
 
 
-def test_reset_that_nothing_came_of_is_forgotten(bench) -> None:
+def test_reset_without_effect_is_dropped(bench) -> None:
     bench.control.cut(-1)
     bench.tick(10)
     bench.system.reset_faults()
@@ -288,7 +290,7 @@ def test_reset_that_nothing_came_of_is_forgotten(bench) -> None:
     mended(bench)
 
 
-def test_slave_that_leaves_op_is_seen_although_the_working_counter_is_full(bench) -> None:
+def test_slave_that_leaves_op_is_detected_although_the_working_counter_is_full(bench) -> None:
     bench.system._master.request_slave_state(2, 4)
     message = tick_until_fault(bench, 2)
     assert "j2" in message

@@ -24,7 +24,7 @@ def test_the_expected_ring_is_accepted() -> None:
         (5, "found 5 slaves, expected 3; 2 more behind wrist"),
     ],
 )
-def test_wrong_count_says_where_the_ring_ends(count: int, message: str) -> None:
+def test_wrong_count_names_where_the_ring_ends(count: int, message: str) -> None:
     with pytest.raises(IdentityError, match=message):
         check_identities([EROB] * count, EROB, JOINTS, "eth0")
 

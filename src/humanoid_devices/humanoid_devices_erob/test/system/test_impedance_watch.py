@@ -178,7 +178,7 @@ def test_new_mode_or_number_ends_the_confirmation(watch) -> None:
     assert not watch.confirmed
 
 
-def test_old_confirmation_is_reported_to_no_thread_while_another_one_judges(watch) -> None:
+def test_old_confirmation_is_reported_to_no_thread_while_another_one_checks(watch) -> None:
     watch.mode_changed(Mode.STANDBY, 8)
     judge, told = watch._judge, []
 
@@ -258,9 +258,7 @@ def test_joint_that_lost_its_gains_leaves_the_others_confirmed(watch, joint, gat
     assert np.flatnonzero(watch.unconfirmed()).tolist() == [joint]
 
 
-def test_no_joint_is_confirmed_for_another_mode_or_number_or_by_a_word_about_it(
-    watch, clock
-) -> None:
+def test_no_joint_is_confirmed_for_another_mode_number_or_joint(watch, clock) -> None:
     assert not watch.unconfirmed().any()
     unknown = stated_unknown(clock, 0)
     for changes in ({"mode": 3}, {"number": 6}, {"joint_names": ("j1",)}):
@@ -386,7 +384,7 @@ def test_stiff_drives_are_softened_when_the_manager_is_silent_in_a_soft_mode(wat
     assert written(batch) == {slave: [(0x2382, 0), (0x2381, 56)] for slave in (0, 1)}
 
 
-def test_manager_that_speaks_is_left_alone(watch, clock) -> None:
+def test_manager_that_publishes_is_left_alone(watch, clock) -> None:
     watch.mode_changed(Mode.DAMPING, 8)
     for _ in range(10):
         clock.now += 0.1
@@ -402,7 +400,9 @@ def test_manager_that_speaks_is_left_alone(watch, clock) -> None:
     ],
     ids=["unconfirmed", "confirmed once"],
 )
-def test_manager_that_speaks_behind_a_closed_gate_counts_as_silent(watch, clock, changes) -> None:
+def test_manager_that_publishes_behind_a_closed_gate_counts_as_silent(
+    watch, clock, changes
+) -> None:
     watch.mode_changed(Mode.DAMPING, 8)
     for _ in range(2):
         clock.now += 0.14

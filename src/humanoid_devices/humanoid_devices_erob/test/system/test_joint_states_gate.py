@@ -56,7 +56,7 @@ def test_an_incomplete_message_opens_nothing_and_closes_at_once(
     assert gate.obstacle(1.2) == ""
 
 
-def test_it_says_how_long_it_was_closed() -> None:
+def test_the_gate_returns_how_long_it_was_closed() -> None:
     gate = JointStatesGate(JOINTS, 0.02)
     assert gate.seen(JOINTS, [0.0, 0.0], 1.0) == math.inf
     assert gate.seen(JOINTS, [0.0, 0.0], 1.09) == 0.0

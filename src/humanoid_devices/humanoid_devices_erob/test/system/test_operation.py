@@ -16,7 +16,7 @@ from humanoid_devices_erob.wire.objects import GATE_SWITCH, POSITION_GAIN
 PER_RADIAN = 524288 / (2 * np.pi)
 
 
-def test_component_says_what_it_can(make_info, make_bench) -> None:
+def test_component_reports_its_capabilities(make_info, make_bench) -> None:
     system = make_bench(2).system
     assert "impedance_confirmed" in HARDWARE_CONTRACT.taken_on(type(system), "")
     assert "reset_faults" in HARDWARE_CONTRACT.taken_on(type(system), "")

@@ -54,7 +54,7 @@ def test_drive_that_shows_its_mode_late_is_waited_for(make_bench) -> None:
     assert bench.faults() == []
 
 
-def test_drive_that_does_not_say_its_mode_is_not_enabled(make_bench) -> None:
+def test_drive_that_does_not_report_its_mode_is_not_enabled(make_bench) -> None:
     bench = make_bench(2, assume={"frames_to_lock": 20})
     impatient(bench)
     words: set[object] = set()
@@ -127,7 +127,7 @@ def test_drive_that_runs_freely_is_refused_by_name_and_never_enabled(make_bench)
 
 
 @pytest.mark.parametrize(("kind", "reported"), [("dc", False), ("absent", True)])
-def test_drive_that_can_not_say_whether_it_is_synchronized_is_reported(
+def test_drive_that_does_not_report_its_synchronization_is_reported(
     make_bench, caplog: pytest.LogCaptureFixture, kind: str, reported: bool
 ) -> None:
     bench = make_bench(2, assume={"sync_type": kind})

@@ -15,7 +15,7 @@ from humanoid_devices_erob.mailbox.sdo import SdoObject, SdoOutcome, SdoStatus
 from humanoid_devices_erob.settings import Identity, parse_settings
 
 
-def test_complete_block_is_understood(make_info) -> None:
+def test_complete_block_is_parsed(make_info) -> None:
     settings = parse_settings(make_info(3, positions=[2, 0, 1], update_rate=200.0))
     assert settings.identity == Identity(0x5A65726F, 0x00029252)
     assert settings.joint_at == ("j1", "j2", "j0")

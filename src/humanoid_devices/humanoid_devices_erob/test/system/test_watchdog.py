@@ -123,7 +123,7 @@ def test_drive_that_does_not_answer_is_reported() -> None:
         set_watchdogs(Registers(lost=99), 0.1, ("a",))
 
 
-def test_drive_whose_watchdog_looks_at_nothing_is_named(caplog: pytest.LogCaptureFixture) -> None:
+def test_drive_whose_watchdog_supervises_nothing_is_named(caplog: pytest.LogCaptureFixture) -> None:
     port = Registers()
     port.memory = {(0, 0x0814): b"\x64", (1, 0x0814): b"\x24"}
     with caplog.at_level(logging.WARNING):

@@ -68,7 +68,7 @@ def test_an_expedited_value_without_a_size_has_four_bytes() -> None:
     assert found == coe.ExpeditedUpload(0x2381, 1, bytes.fromhex("13000000"))
 
 
-def test_an_abort_that_some_slaves_send_as_a_response_is_understood() -> None:
+def test_an_abort_that_some_slaves_send_as_a_response_is_decoded() -> None:
     found = coe.decode_response(bytes.fromhex("00 30 80 81 23 05 11 00 09 06"))
     assert found == coe.Abort(0x2381, 5, 0x06090011)
 

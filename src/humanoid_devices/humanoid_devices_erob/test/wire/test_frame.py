@@ -36,7 +36,7 @@ def test_a_broadcast_read_has_the_bytes_of_the_specification() -> None:
     assert frame.hex() == expected
 
 
-def test_of_two_datagrams_the_first_says_that_more_follow() -> None:
+def test_of_two_datagrams_the_first_has_the_flag_that_more_follow() -> None:
     frame = encode_frame([Datagram(Command.LRW, 0x1000, b"ab"), Datagram(Command.FRMW, 1, b"c")])
     assert frame[14:16].hex() == "1b10"
     assert frame[22:24].hex() == "0280"

@@ -62,7 +62,7 @@ def test_a_field_that_does_not_fit_is_refused(header: MailboxHeader) -> None:
         header.encode()
 
 
-def test_a_mailbox_error_tells_its_code() -> None:
+def test_a_mailbox_error_has_its_code() -> None:
     payload = encode_mailbox_error(MailboxErrorCode.INVALID_SIZE)
     assert payload.hex(" ") == "01 00 08 00"
     assert decode_mailbox_error(payload) == MailboxErrorCode.INVALID_SIZE

@@ -23,7 +23,7 @@ def test_the_mapping_entries_are_those_of_the_vendor_demo() -> None:
 @pytest.mark.parametrize(
     ("mapping", "size"), [(pdo.RX_MAPPING, pdo.RX_BYTES), (pdo.TX_MAPPING, pdo.TX_BYTES)]
 )
-def test_the_bytes_are_as_many_as_the_mapping_says(mapping: tuple, size: int) -> None:
+def test_the_number_of_bytes_is_that_of_the_mapping(mapping: tuple, size: int) -> None:
     assert sum(entry.bits for entry in mapping) == 8 * size
 
 
@@ -63,11 +63,11 @@ def test_a_mapping_entry_has_32_bits(number: int) -> None:
         (0x0067, DriveState.UNKNOWN),
     ],
 )
-def test_a_statusword_tells_the_state(statusword: int, state: DriveState) -> None:
+def test_a_statusword_contains_the_state(statusword: int, state: DriveState) -> None:
     assert cia402.decode_state(statusword) is state
 
 
 @given(st.integers(0, 0xFFFF))
-def test_bits_that_tell_no_state_change_no_state(statusword: int) -> None:
+def test_bits_outside_the_state_mask_change_no_state(statusword: int) -> None:
     state = cia402.decode_state(statusword)
     assert cia402.decode_state(statusword ^ 0b1111_1111_1001_0000) is state

@@ -59,7 +59,7 @@ def test_the_answer_brings_inputs_time_and_states() -> None:
     [(COUNT - 1, OP), (COUNT, 4), (COUNT, OP | 4), (COUNT, OP | 0x10), (0, 0)],
     ids=["one is absent", "all in SAFEOP", "one in SAFEOP", "one with an error", "none"],
 )
-def test_all_are_in_op_only_if_each_says_op_and_nothing_else(count: int, al: int) -> None:
+def test_all_slaves_are_in_op_only_if_each_reports_op_and_nothing_else(count: int, al: int) -> None:
     frame = ProcessFrame(COUNT)
     found = frame.answer(answered(frame.request(16, OUTPUTS), 9, 3, count, al=al))
     assert found is not None

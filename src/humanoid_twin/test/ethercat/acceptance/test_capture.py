@@ -99,7 +99,7 @@ def test_a_third_party_dissects_bring_up_sdo_and_cyclic_data_without_complaint(
     assert complaints(tshark, path) == []
 
 
-def test_the_third_party_would_complain(tshark, tmp_path):
+def test_the_third_party_reports_a_damaged_frame(tshark, tmp_path):
     capture = Capture(tmp_path / "ring.pcap")
     capture.add(0, FRAMES[1])
     capture.add(1, FRAMES[1][:50])

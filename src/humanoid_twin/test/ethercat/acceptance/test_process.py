@@ -64,7 +64,7 @@ def test_a_second_ring_on_an_interface_is_refused(pair):
     first.communicate(timeout=20)
 
 
-def test_a_ring_on_no_interface_says_so():
+def test_a_ring_without_its_interface_ends_with_an_error():
     done = subprocess.run([*COMMAND, "hc_none"], capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert done.stderr.startswith("ring: can't answer on 'hc_none'")
@@ -95,7 +95,7 @@ def test_a_lock_is_free_again_when_its_holder_releases_it():
     InterfaceLock("hc_lock_test").close()
 
 
-def test_a_pair_is_up_on_both_ends_and_quiet(pair):
+def test_a_pair_is_up_on_both_ends_and_sends_no_ipv6(pair):
     for name in pair:
         state = Path(f"/sys/class/net/{name}/operstate")
         deadline = time.monotonic() + GIVE_UP

@@ -113,7 +113,7 @@ def test_without_distributed_clocks_safeop_is_refused(make_soem):
     assert (master.slaves[0].state, master.slaves[0].al_status) == (0x12, 0x0030)
 
 
-def test_lost_frames_are_missed_in_the_working_counter_and_soon_forgotten(make_soem):
+def test_lost_frames_lower_the_working_counter_for_a_few_exchanges(make_soem):
     master = make_soem(2)
     master.operational()
     master.ring.control.drop_next(1)
@@ -147,7 +147,7 @@ def test_a_cut_cable_leaves_the_first_slaves(make_soem):
     assert master.exchange() == 9
 
 
-def test_other_identities_and_swapped_slaves_are_seen(make_soem):
+def test_other_identities_and_swapped_slaves_are_detected(make_soem):
     master = make_soem(3)
     master.ring.control.identity(2, 0x5A65726F, 0x1234)
     master.ring.control.swap(0, 2)
