@@ -25,7 +25,7 @@ from humanoid_devices_robstride.wire import (
 from humanoid_twin.can.controller import CanController
 from humanoid_twin.can.frame import CanFrame
 from humanoid_twin.can.motors.build import VirtualCan
-from humanoid_twin.clock import Moment
+from humanoid_twin.clock import SimulatedTime
 from humanoid_twin.physics.mujoco_plant import MujocoPlant
 from humanoid_twin.robot.actuators import Actuators, CanActuator, load_actuators
 from humanoid_twin.robot.main import build_motors
@@ -41,15 +41,15 @@ class Hand:
     """The virtual hand in this process, and a host on each of its buses."""
 
     def __init__(self, urdf: str, actuators: Actuators, *, boards: bool) -> None:
-        moment = Moment()
+        simulated_time = SimulatedTime()
         plant = MujocoPlant(urdf, actuators.rotors, actuators.frictions, actuators.springs)
-        self.world = Scheduler(plant, moment)
+        self.world = Scheduler(plant, simulated_time)
         self.buses: list[VirtualCan] = []
         self._hosts: list[tuple[CanController, list[CanActuator]]] = []
         for rows in actuators.can.values():
             none = {"board": None, "tendon_of": None}
             used = rows if boards else [row.model_copy(update=none) for row in rows]
-            can = build_motors(plant, actuators.joints, used, {}, moment)
+            can = build_motors(plant, actuators.joints, used, {}, simulated_time)
             self.world.add(can)
             self.buses.append(can)
             host = can.bus.attach(lambda _frame, _now: None, queue_length=20)

@@ -30,7 +30,7 @@ from humanoid_devices_sito.wire import (
     identifier,
 )
 from humanoid_twin.can.adapters.lawicel import LawicelAdapter
-from humanoid_twin.clock import Moment
+from humanoid_twin.clock import SimulatedTime
 from humanoid_twin.ethercat.firmware import AlState
 from humanoid_twin.ethercat.ring import VirtualRing
 from humanoid_twin.physics.mujoco_plant import MujocoPlant
@@ -72,10 +72,10 @@ def commands(counts: int) -> bytes:
 
 def steps(urdf: str, count: int) -> tuple[list[float], list[float]]:
     """Return durations [s] of milliseconds of the robot, and of MuJoCo's step after each."""
-    plant, moment = MujocoPlant(urdf, ROTORS), Moment()
-    world, drives = Scheduler(plant, moment), build_drives(plant, RING_JOINTS, {})
-    wrists = build_motors(plant, JOINTS, PRIME.can["can"], {}, moment)
-    world.add(VirtualRing(drives, moment))
+    plant, simulated_time = MujocoPlant(urdf, ROTORS), SimulatedTime()
+    world, drives = Scheduler(plant, simulated_time), build_drives(plant, RING_JOINTS, {})
+    wrists = build_motors(plant, JOINTS, PRIME.can["can"], {}, simulated_time)
+    world.add(VirtualRing(drives, simulated_time))
     world.add(wrists)
     for drive in drives:
         drive.al_state_changed(AlState.OP)
@@ -90,9 +90,9 @@ def steps(urdf: str, count: int) -> tuple[list[float], list[float]]:
     whole, alone = [], []
     for step in range(count):
         if step % 5 == 0:  # 200 Hz
-            host.feed(commands(round(1000 * math.sin(step / 500))), moment.now)
+            host.feed(commands(round(1000 * math.sin(step / 500))), simulated_time.now)
         begun = time.perf_counter()
-        world.advance(moment.now + MILLISECOND)
+        world.advance(simulated_time.now + MILLISECOND)
         middle = time.perf_counter()
         mujoco.mj_step(plant.model, bare)
         whole.append(middle - begun)

@@ -20,7 +20,7 @@ from humanoid_devices_erob.master.master import EthercatMaster
 from humanoid_devices_erob.master.raw_socket import RawDatagrams, RawSocket
 from humanoid_stepped.wires.soem import Soem
 from humanoid_twin import assumptions
-from humanoid_twin.clock import Moment, SteppedClock
+from humanoid_twin.clock import SimulatedTime, SteppedClock
 from humanoid_twin.erob.build import bench, build_robot, prime_arms
 from humanoid_twin.ethercat.attach import RingServer
 from humanoid_twin.ethercat.commands import RingCommands
@@ -56,9 +56,9 @@ class MemoryRing(SteppedTime):
         turned = _JOINTS[joints](count)
         robot = build_robot([replace(joint, drive=facts.drive) for joint in turned])
         self.drives, self.count = robot.drives, count
-        self._stepped, moment = SteppedClock(), Moment()
-        self.world = Scheduler(robot.plant, moment)
-        self.ring = VirtualRing(robot.drives, moment, facts.slave)
+        self._stepped, simulated_time = SteppedClock(), SimulatedTime()
+        self.world = Scheduler(robot.plant, simulated_time)
+        self.ring = VirtualRing(robot.drives, simulated_time, facts.slave)
         self.world.add(self.ring)
         losses = Losses(Random(seed))
         self.control = MemoryControl(self.ring, robot.plant, losses, self)

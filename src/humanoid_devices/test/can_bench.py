@@ -25,7 +25,7 @@ from humanoid_twin.can.bus import VirtualCanBus
 from humanoid_twin.can.commands import CanCommands
 from humanoid_twin.can.motors.build import CanJoint, build_can
 from humanoid_twin.can.motors.motor import MotorReport
-from humanoid_twin.clock import Moment
+from humanoid_twin.clock import SimulatedTime
 from humanoid_twin.physics.plant import Inertia, SingleInertias
 from humanoid_twin.scheduler import Scheduler
 from src.humanoid_devices.test.stepped import LONGEST, CanWorld, Result, SteppedTime, stepped_host
@@ -85,12 +85,12 @@ class CanBench:
     """
 
     def __init__(self, family: str, model: str, ids: list[int], port: str, address: str) -> None:
-        moment = Moment()
+        simulated_time = SimulatedTime()
         self.plant = SingleInertias([Inertia(inertia=0.01, viscous=0.01)] * len(ids))
         joints = {id_: CanJoint(index=i, family=family, model=model) for i, id_ in enumerate(ids)}
-        self._can = build_can(self.plant, joints, moment)
+        self._can = build_can(self.plant, joints, simulated_time)
         self.port, self.address, self.interface = port, address, port
-        self._world = Scheduler(self.plant, moment)
+        self._world = Scheduler(self.plant, simulated_time)
         self._world.add(self._can)
         self.time: SteppedTime | None = None
         self.host = CanHost()

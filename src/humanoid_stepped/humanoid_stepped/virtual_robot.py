@@ -17,7 +17,7 @@ from humanoid_twin.can.adapters.slcan import SlcanPort
 from humanoid_twin.can.commands import CanCommands
 from humanoid_twin.can.frame import CanFrame
 from humanoid_twin.can.motors.build import VirtualCan
-from humanoid_twin.clock import Moment, SteppedClock
+from humanoid_twin.clock import SimulatedTime, SteppedClock
 from humanoid_twin.control.client import to_json
 from humanoid_twin.control.commands import CommandTable, TimeCommands
 from humanoid_twin.errors import TwinError
@@ -59,8 +59,8 @@ class VirtualRobot:
         self.plant = plant = MujocoPlant(
             urdf, actuators.rotors, actuators.frictions, actuators.springs
         )
-        self._moment = Moment()
-        self.robot = RobotScheduler(plant, self._moment)
+        self._simulated_time = SimulatedTime()
+        self.robot = RobotScheduler(plant, self._simulated_time)
         self.losses = Losses(random)
         self.commands = CommandTable()
         self._drives: Drives = {}
@@ -78,13 +78,13 @@ class VirtualRobot:
         facts, joints = assume(assumed), self._actuators.ring_joints
         erobs = build_drives(self.plant, joints, self._mountings, facts.drive)
         self._drives.update(zip(joints, erobs, strict=True))
-        ring = VirtualRing(erobs, self._moment, facts.slave)
+        ring = VirtualRing(erobs, self._simulated_time, facts.slave)
         self.robot.add(ring)
         self.commands.add(RingCommands(ring, self.plant, self.losses))
         return ring
 
     def _add_can(self, bus: str, rows: Sequence[CanActuator]) -> None:
-        can = build_motors(self.plant, self.joints, rows, self._mountings, self._moment)
+        can = build_motors(self.plant, self.joints, rows, self._mountings, self._simulated_time)
         self._drives.update(zip((row.joint for row in rows), can.motors, strict=True))
         self.robot.add(can)
         adapter = MemoryAdapter(can.bus, self.robot.halt)

@@ -53,7 +53,7 @@ class SteppedClock:
         return self._now
 
 
-class Moment:
+class SimulatedTime:
     """The time [ns] of the event in progress, shared by all units of a robot."""
 
     __slots__ = ("now",)

@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final, Protocol
 
-from humanoid_twin.clock import Moment
+from humanoid_twin.clock import SimulatedTime
 from humanoid_twin.ethercat.firmware import STEP
 from humanoid_twin.physics.plant import Plant
 
@@ -37,10 +37,10 @@ class Scheduler:
     The caller sets the time. A step follows the events of the buses at the same time.
     """
 
-    def __init__(self, plant: Plant, moment: Moment) -> None:
-        """`moment` is shared with the sides."""
+    def __init__(self, plant: Plant, simulated_time: SimulatedTime) -> None:
+        """`simulated_time` is shared with the sides."""
         self.plant = plant
-        self.moment = moment
+        self.simulated_time = simulated_time
         self._sides: list[Side] = []
         self.pauses: deque[tuple[int, int]] = deque(maxlen=_MOST_PAUSES)  # end, and length [ns]
         self._next_step = _STEP_TIME
@@ -56,7 +56,7 @@ class Scheduler:
     @property
     def now(self) -> int:
         """Time reached [ns]."""
-        return self.moment.now
+        return self.simulated_time.now
 
     @property
     def next_step(self) -> int:
@@ -65,18 +65,18 @@ class Scheduler:
 
     def advance(self, now: int) -> None:
         """Run buses, drives and plant until `now` [ns], a time of the wall clock."""
-        reached = self.moment.now
+        reached = self.simulated_time.now
         if now - reached > _PAUSE:
             self.pauses.append((now, now - reached))
         self.run(now)
 
     def halt(self) -> None:
         """Let the present `run` end when everything at the time reached has been run."""
-        self._end = self.moment.now
+        self._end = self.simulated_time.now
 
     def run(self, end: int) -> None:
         """Run buses, drives and plant until `end` [ns], or until `halt`."""
-        moment, sides = self.moment, self._sides
+        simulated_time, sides = self.simulated_time, self._sides
         self._end = end
         while True:
             due, event = None, self._next_step
@@ -86,12 +86,12 @@ class Scheduler:
                     due, event = side, time
             if event > self._end:
                 break
-            moment.now = event
+            simulated_time.now = event
             if due is None:
                 self._step()
             else:
                 due.run(event)
-        moment.now = max(self._end, moment.now)
+        simulated_time.now = max(self._end, simulated_time.now)
 
     def _step(self) -> None:
         self._next_step += _STEP_TIME
@@ -100,4 +100,4 @@ class Scheduler:
         self.plant.step(STEP)
         for side in self._sides:
             side.tick()
-        self.on_step(self.moment.now)
+        self.on_step(self.simulated_time.now)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from humanoid_control_common.errors import RobotError
-from humanoid_twin.clock import Clock, Moment, SteppedClock, WallClock
+from humanoid_twin.clock import Clock, SimulatedTime, SteppedClock, WallClock
 from humanoid_twin.control.commands import CommandTable, TimeCommands
 from humanoid_twin.control.server import ControlServer
 from humanoid_twin.physics.plant import Plant
@@ -118,8 +118,8 @@ class TwinProcess:
         self._options = options
         self.cleanup = cleanup
         self.clock = SteppedClock() if options.clock == "stepped" else WallClock()
-        self.moment = Moment()
-        self.scheduler = Scheduler(plant, self.moment)
+        self.simulated_time = SimulatedTime()
+        self.scheduler = Scheduler(plant, self.simulated_time)
         self.commands = CommandTable()
         self.commands.add(TimeCommands(self.scheduler, self.clock))
         self._wires: list[Wire] = []

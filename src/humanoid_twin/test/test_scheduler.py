@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import hypothesis.strategies as st
 from hypothesis import given
 
-from humanoid_twin.clock import Moment
+from humanoid_twin.clock import SimulatedTime
 from humanoid_twin.scheduler import Scheduler
 
 MILLISECOND = 1_000_000  # [ns]
@@ -18,7 +18,7 @@ class StubSide:
 
     name: str
     period: int
-    moment: Moment
+    simulated_time: SimulatedTime
     history: History
     next_event: int = field(init=False)
 
@@ -26,32 +26,32 @@ class StubSide:
         self.next_event = self.period
 
     def run(self, now: int) -> None:
-        assert now == self.moment.now == self.next_event
+        assert now == self.simulated_time.now == self.next_event
         self.history.append((self.name, now))
         self.next_event += self.period
 
     def step(self) -> None:
-        self.history.append((f"{self.name} step", self.moment.now))
+        self.history.append((f"{self.name} step", self.simulated_time.now))
 
     def tick(self) -> None:
-        self.history.append((f"{self.name} tick", self.moment.now))
+        self.history.append((f"{self.name} tick", self.simulated_time.now))
 
 
 @dataclass
 class StubPlant:
-    moment: Moment
+    simulated_time: SimulatedTime
     history: History
 
     def step(self, seconds: float) -> None:
         assert seconds == 0.001
-        self.history.append(("plant", self.moment.now))
+        self.history.append(("plant", self.simulated_time.now))
 
 
 def world_of(*periods: int) -> tuple[Scheduler, History]:
-    moment, history = Moment(), []
-    world = Scheduler(StubPlant(moment, history), moment)
+    simulated_time, history = SimulatedTime(), []
+    world = Scheduler(StubPlant(simulated_time, history), simulated_time)
     for number, period in enumerate(periods):
-        world.add(StubSide(f"bus {number}", period, moment, history))
+        world.add(StubSide(f"bus {number}", period, simulated_time, history))
     return world, history
 
 

@@ -10,7 +10,7 @@ from humanoid_twin.can import bits
 from humanoid_twin.can.controller import CanController, Cause, ErrorState, Trouble
 from humanoid_twin.can.disturbance import Disturbance
 from humanoid_twin.can.frame import CanFrame
-from humanoid_twin.clock import NEVER, Moment
+from humanoid_twin.clock import NEVER, SimulatedTime
 
 # Bits after which a node with another bit rate finds a stuff error; assumed.
 _FOREIGN_FINDS: Final = 12  # [bits]
@@ -141,9 +141,9 @@ class VirtualCanBus:
     before `next_event`. `run` calls the callbacks of nodes.
     """
 
-    def __init__(self, moment: Moment | None = None) -> None:
-        """`moment`: the robot's time, shared with its other units."""
-        self.moment = moment or Moment()
+    def __init__(self, simulated_time: SimulatedTime | None = None) -> None:
+        """`simulated_time`: the robot's time, shared with its other units."""
+        self.simulated_time = simulated_time or SimulatedTime()
         self.next_event = NEVER
         self.disturbance = Disturbance()
         self.counters = Counters()
@@ -157,7 +157,7 @@ class VirtualCanBus:
     @property
     def now(self) -> int:
         """Time reached [ns]."""
-        return self.moment.now
+        return self.simulated_time.now
 
     def attach(
         self,
@@ -178,9 +178,9 @@ class VirtualCanBus:
 
     def run(self, now: int) -> None:
         """Run all events until `now` [ns]."""
-        moment = self.moment
+        simulated_time = self.simulated_time
         while self.next_event <= now:
-            moment.now = event = max(self.next_event, moment.now)
+            simulated_time.now = event = max(self.next_event, simulated_time.now)
             if self.disturbance.due <= event:
                 self.disturbance.release(event)
             elif self._attempt:
@@ -189,7 +189,7 @@ class VirtualCanBus:
                 self._recover(event)
                 self._start(event)
             self._schedule()
-        moment.now = max(now, moment.now)
+        simulated_time.now = max(now, simulated_time.now)
 
     def after_hold_up(self, node: CanController, act: Callable[[int], object]) -> None:
         """Call `act` with the time [ns] at which the hold-up of a node ends, in this order."""
@@ -227,7 +227,7 @@ class VirtualCanBus:
         """
         futile = self._futile
         if futile:
-            tries = futile.tries(self.moment.now)
+            tries = futile.tries(self.simulated_time.now)
             self.counters.unacknowledged += tries
             self.counters.busy += tries * futile.period
             self._idle = futile.start + tries * futile.period

@@ -46,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             device: CanJoint(index=index, family=options.family, model=model)
             for index, device in enumerate(ids)
         }
-        can = build_can(plant, joints, process.moment)
+        can = build_can(plant, joints, process.simulated_time)
         commands = add_can(process, can, options.place, "can_")
         if options.without_flags:
             commands.flags(False)

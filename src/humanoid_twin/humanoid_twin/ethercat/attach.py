@@ -124,8 +124,8 @@ class RingServer:
         """
         if self._ring.next_event <= now:
             self._scheduler.advance(now)
-        moment = self._ring.moment
-        moment.now = max(now, moment.now)
+        simulated_time = self._ring.simulated_time
+        simulated_time.now = max(now, simulated_time.now)
 
     def _send(self, frame: memoryview | bytes) -> None:
         self._port.send(frame)

@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final
 
-from humanoid_twin.clock import Moment
+from humanoid_twin.clock import SimulatedTime
 from humanoid_twin.ethercat.coe.coe import Accessed
 
 Detail = dict[str, int | str | bool]
@@ -19,14 +19,14 @@ _LONGEST_INTEGER: Final = 8  # [bytes]
 class RingLog:
     """The lines since the last `take`, bounded in number."""
 
-    def __init__(self, moment: Moment) -> None:
-        self._moment = moment
+    def __init__(self, simulated_time: SimulatedTime) -> None:
+        self._simulated_time = simulated_time
         self._lines: deque[LogLine] = deque(maxlen=LONGEST_LOG)
         self._added = 0  # since the last `take`
 
     def add(self, slave: int, kind: str, detail: Detail) -> None:
         """Add a line, at the present time."""
-        self._lines.append((self._moment.now / 1e9, slave, kind, detail))
+        self._lines.append((self._simulated_time.now / 1e9, slave, kind, detail))
         self._added += 1
 
     def take(self) -> list[LogLine]:

@@ -39,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         joints = _JOINTS[options.joints](options.slaves)
         robot = build_robot([replace(joint, drive=facts.drive) for joint in joints])
         process = TwinProcess(robot.plant, options, cleanup)
-        ring = VirtualRing(robot.drives, process.moment, facts.slave)
+        ring = VirtualRing(robot.drives, process.simulated_time, facts.slave)
         add_ring(process, ring, options.interface, options)
         process.run(f"ring: {options.slaves} slaves on {options.interface}")
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from humanoid_twin.clock import NEVER, Moment
+from humanoid_twin.clock import NEVER, SimulatedTime
 from humanoid_twin.ethercat.esc import registers as reg
 from humanoid_twin.ethercat.esc.datagrams import Dispatcher
 from humanoid_twin.ethercat.esc.logical import LogicalMemory
@@ -23,12 +23,12 @@ class VirtualRing:
     def __init__(
         self,
         drives: Sequence[Firmware],
-        moment: Moment,
+        simulated_time: SimulatedTime,
         parameters: SlaveParameters | None = None,
     ) -> None:
         """Make one slave for each of `drives`, in ring order."""
-        self.moment = moment
-        self.log = RingLog(self.moment)
+        self.simulated_time = simulated_time
+        self.log = RingLog(self.simulated_time)
         self.frames = 0
         parameters = parameters or SlaveParameters()
         self.slaves = [self._slave(drive, parameters) for drive in drives]
@@ -48,7 +48,7 @@ class VirtualRing:
         def note(kind: str, detail: dict[str, int | str | bool]) -> None:
             self.log.add(self.chain.slaves.index(slave), kind, detail)
 
-        slave = Slave(drive, parameters, self.moment, note)
+        slave = Slave(drive, parameters, self.simulated_time, note)
         return slave
 
     @property
@@ -59,7 +59,7 @@ class VirtualRing:
     @property
     def now(self) -> int:
         """Ring time reached [ns]."""
-        return self.moment.now
+        return self.simulated_time.now
 
     def answer(self, frame: memoryview) -> bool:
         """Pass a frame through the slaves, in place. Return whether an answer comes back."""
@@ -98,7 +98,7 @@ class VirtualRing:
 
     def tick(self) -> None:
         """See Side: the slaves' work, in most milliseconds none."""
-        if self.moment.now >= self._due:
+        if self.simulated_time.now >= self._due:
             for slave in self.slaves:
                 slave.tick()
             self._due = min(slave.due for slave in self.slaves)

@@ -13,7 +13,7 @@ from humanoid_twin.assumptions import assume
 from humanoid_twin.can.attach import add_can
 from humanoid_twin.can.motors.build import Board, CanJoint, VirtualCan, build_can
 from humanoid_twin.can.motors.motor import CanMotor
-from humanoid_twin.clock import Moment
+from humanoid_twin.clock import SimulatedTime
 from humanoid_twin.control.commands import CommandTable, JointCommands
 from humanoid_twin.erob.erob_drive import DriveShaft, ErobDrive
 from humanoid_twin.erob.parameters import DriveParameters
@@ -65,7 +65,7 @@ def build_motors(
     joints: Sequence[str],
     rows: Sequence[CanActuator],
     mountings: Mountings,
-    moment: Moment,
+    simulated_time: SimulatedTime,
 ) -> VirtualCan:
     """Return a CAN bus with its motors, powered up. `joints`: in the plant's order.
 
@@ -82,7 +82,7 @@ def build_motors(
         )
         for row in rows
     }
-    return build_can(plant, motors, moment)
+    return build_can(plant, motors, simulated_time)
 
 
 def _board(row: CanActuator, rows: Sequence[CanActuator], joints: Sequence[str]) -> Board | None:
@@ -209,7 +209,7 @@ class _Robot:
         facts = assume(options.assume)
         erobs = build_drives(self.plant, joints, self.mountings, facts.drive)
         self.drives.update(zip(joints, erobs, strict=True))
-        ring = VirtualRing(erobs, process.moment, facts.slave)
+        ring = VirtualRing(erobs, process.simulated_time, facts.slave)
         add_ring(process, ring, options.ring, options)
         return f"{len(ring.slaves)} drives on {options.ring}"
 
@@ -219,8 +219,8 @@ class _Robot:
             known = ", ".join(actuators.can) or "none"
             raise ConfigError(f"{self.options.actuators}: no CAN bus '{bus}', there are {known}")
         rows = actuators.can[bus]
-        moment = self.process.moment
-        can = build_motors(self.plant, actuators.joints, rows, self.mountings, moment)
+        simulated_time = self.process.simulated_time
+        can = build_motors(self.plant, actuators.joints, rows, self.mountings, simulated_time)
         self.drives.update(zip((row.joint for row in rows), can.motors, strict=True))
         commands = add_can(self.process, can, place, f"{bus}_")
         if self.options.can_without_flags:

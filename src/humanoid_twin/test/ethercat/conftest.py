@@ -11,7 +11,7 @@ from humanoid_devices_erob.wire import coe, objects
 from humanoid_devices_erob.wire.frame import Command, Datagram, decode_frame, encode_frame, physical
 from humanoid_devices_erob.wire.mailbox import decode_mailbox, encode_mailbox
 from humanoid_devices_erob.wire.pdo import RX_BYTES, TX_BYTES
-from humanoid_twin.clock import Moment
+from humanoid_twin.clock import SimulatedTime
 from humanoid_twin.ethercat.coe.dictionary import Access, Entry, ObjectDictionary, TypeCode
 from humanoid_twin.ethercat.firmware import AlState
 from humanoid_twin.ethercat.parameters import SlaveParameters
@@ -116,9 +116,9 @@ class Master:
     """A minimal master for a ring in the same process."""
 
     def __init__(self, drives: list[StubDrive], parameters: SlaveParameters | None = None) -> None:
-        moment = Moment()
-        self.ring, self.drives = VirtualRing(drives, moment, parameters), drives
-        self.world = Scheduler(cast(Plant, StubPlant(len(drives))), moment)
+        simulated_time = SimulatedTime()
+        self.ring, self.drives = VirtualRing(drives, simulated_time, parameters), drives
+        self.world = Scheduler(cast(Plant, StubPlant(len(drives))), simulated_time)
         self.world.add(self.ring)
         self.count = len(drives)
         self.outputs = [(0, 0, 0)] * self.count

@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from humanoid_devices_erob.wire.frame import Command, Datagram, encode_frame, physical
-from humanoid_twin.clock import Moment
+from humanoid_twin.clock import SimulatedTime
 from humanoid_twin.erob.build import build_robot, prime_arms
 from humanoid_twin.ethercat.ring import VirtualRing
 from humanoid_twin.scheduler import Scheduler
@@ -55,9 +55,9 @@ def mutated(random: Random, frame: bytes) -> bytearray:
 
 def erob_master(new_master):
     """A master with three real drives on Prime's joints."""
-    master, robot, moment = new_master(3), build_robot(prime_arms(3)), Moment()
-    master.ring = VirtualRing(robot.drives, moment)
-    master.world = Scheduler(robot.plant, moment)
+    master, robot, simulated_time = new_master(3), build_robot(prime_arms(3)), SimulatedTime()
+    master.ring = VirtualRing(robot.drives, simulated_time)
+    master.world = Scheduler(robot.plant, simulated_time)
     master.world.add(master.ring)
     return master
 

@@ -6,7 +6,7 @@ import pytest
 from humanoid_devices_sito.wire import Command, ControlMode, Gains, MessageType, SelectMode
 from humanoid_devices_sito.wire import identifier as sito_identifier
 from humanoid_twin.can.frame import CanFrame
-from humanoid_twin.clock import Moment
+from humanoid_twin.clock import SimulatedTime
 from humanoid_twin.ethercat.firmware import AlState
 from humanoid_twin.ethercat.ring import VirtualRing
 from humanoid_twin.mounting import Mounting
@@ -26,12 +26,12 @@ class Prime:
     """The whole robot; commands come without frames on the ring and by frames on the CAN bus."""
 
     def __init__(self, urdf: str, mountings: dict[str, Mounting]) -> None:
-        self.plant, self.moment = MujocoPlant(urdf, ROTORS), Moment()
-        self.world = Scheduler(self.plant, self.moment)
+        self.plant, self.simulated_time = MujocoPlant(urdf, ROTORS), SimulatedTime()
+        self.world = Scheduler(self.plant, self.simulated_time)
         self.drives = build_drives(self.plant, RING_JOINTS, mountings)
         rows = PRIME.can["can"]
-        self.wrists = build_motors(self.plant, JOINTS, rows, mountings, self.moment)
-        self.world.add(VirtualRing(self.drives, self.moment))
+        self.wrists = build_motors(self.plant, JOINTS, rows, mountings, self.simulated_time)
+        self.world.add(VirtualRing(self.drives, self.simulated_time))
         self.world.add(self.wrists)
         self.host = self.wrists.bus.attach(lambda _frame, _now: None, queue_length=1000)
         self.recorder = Recorder(self.plant, JOINTS)
@@ -42,7 +42,7 @@ class Prime:
 
     def send(self, device: int, kind: MessageType, payload: bytes) -> None:
         frame = CanFrame(sito_identifier(device, kind), payload)
-        assert self.host.send(frame, self.moment.now)
+        assert self.host.send(frame, self.simulated_time.now)
 
     def enable(self) -> None:
         """Enable all fourteen joints with the gains of STANDBY, each at its position."""

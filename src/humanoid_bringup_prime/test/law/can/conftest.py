@@ -23,7 +23,7 @@ from humanoid_devices_sito.sito_system import SitoSystem
 from humanoid_twin.can.adapters.virtual import VirtualPort
 from humanoid_twin.can.frame import CanFrame
 from humanoid_twin.can.motors.build import CanJoint, build_can
-from humanoid_twin.clock import Moment
+from humanoid_twin.clock import SimulatedTime
 from humanoid_twin.mounting import Mounting
 from humanoid_twin.physics.plant import Inertia, SingleInertias
 from humanoid_twin.scheduler import Scheduler
@@ -86,7 +86,7 @@ class Motors:
     """Motors and stack in wall time; during a measurement the test advances the motors' time."""
 
     def __init__(self, family: Family, model: str, channel: str) -> None:
-        moment = Moment()
+        simulated_time = SimulatedTime()
         self.family = family
         self.plant = SingleInertias([Inertia(inertia=INERTIA)] * len(IDS))
         self.listener = Listener(family)
@@ -96,11 +96,11 @@ class Motors:
                 id_: CanJoint(index=i, family=family.name, model=model, mounting=MOUNTINGS[i])
                 for i, id_ in enumerate(IDS)
             },
-            moment,
+            simulated_time,
         )
         self._port = VirtualPort(self._can.bus, channel)
         self._can.bus.attach(self.listener.receive).acknowledges = False
-        self._world = Scheduler(self.plant, moment)
+        self._world = Scheduler(self.plant, simulated_time)
         self._world.add(self._can)
         self.lock, self._stop = threading.RLock(), threading.Event()
         self._ahead = 0  # [ns] of the motors' time before wall time

@@ -19,7 +19,7 @@ from humanoid_twin.can.motors.motor_board import (
     TendonShaft,
 )
 from humanoid_twin.can.motors.robstride_parameters import ROBSTRIDE_MODELS
-from humanoid_twin.clock import Moment
+from humanoid_twin.clock import SimulatedTime
 from humanoid_twin.errors import CanError
 from humanoid_twin.mounting import MountedEncoder, Mounting
 from humanoid_twin.physics.plant import Inertia, Plant, SingleInertias
@@ -101,7 +101,7 @@ class VirtualCan:
 
         def firmware(send: Send) -> Firmware:
             return MotorBoardFirmware(
-                parameters, device, send, board.figures, shaft, self.bus.moment
+                parameters, device, send, board.figures, shaft, self.bus.simulated_time
             )
 
         return shaft, firmware
@@ -133,14 +133,14 @@ class VirtualCan:
 
 
 def build_can(
-    plant: Plant, joints: Mapping[int, CanJoint], moment: Moment | None = None
+    plant: Plant, joints: Mapping[int, CanJoint], simulated_time: SimulatedTime | None = None
 ) -> VirtualCan:
     """Return a bus with the motors of joints by CAN id, powered up and disabled.
 
-    `moment`: the robot's time, shared with its other units. Raises CanError for an unknown family
-    or model, or an id out of range.
+    `simulated_time`: the robot's time, shared with its other units. Raises CanError for an unknown
+    family or model, or an id out of range.
     """
-    can = VirtualCan(VirtualCanBus(moment))
+    can = VirtualCan(VirtualCanBus(simulated_time))
     for device, joint in joints.items():
         can.add(device, plant, joint)
     return can

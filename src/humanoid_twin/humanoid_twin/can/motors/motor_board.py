@@ -15,7 +15,7 @@ from humanoid_twin.can.motors.firmware import Send
 from humanoid_twin.can.motors.force_loop import STEP, BoardFigures, ForceLoop
 from humanoid_twin.can.motors.robstride_motor import RobstrideFirmware
 from humanoid_twin.can.motors.robstride_parameters import RobstrideParameters
-from humanoid_twin.clock import Moment
+from humanoid_twin.clock import SimulatedTime
 from humanoid_twin.mounting import MountedEncoder, Mounting
 from humanoid_twin.physics.plant import Plant
 
@@ -107,12 +107,12 @@ class MotorBoardFirmware(RobstrideFirmware):
         send: Send,
         figures: BoardFigures,
         shaft: TendonShaft,
-        moment: Moment,
+        simulated_time: SimulatedTime,
     ) -> None:
         self._loop = ForceLoop(figures)
-        self._shaft, self._moment = shaft, moment
+        self._shaft, self._simulated_time = shaft, simulated_time
         self._smallest = _SMALLEST_CHANGE * figures.motor_torque  # [Nm]
-        self._built = moment.now  # [ns]
+        self._built = simulated_time.now  # [ns]
         self._demand = 0.0  # [Nm]
         self._frame_came: int | None = None  # [ns], since the last tick
         self._changing: tuple[int, float] | None = None  # arrival [ns], distance that is near [Nm]
@@ -131,7 +131,7 @@ class MotorBoardFirmware(RobstrideFirmware):
         before = self._target
         super().handle(frame)
         if self._frame_came is None and self._target != before:
-            self._frame_came = self._moment.now
+            self._frame_came = self._simulated_time.now
 
     def tick(self, position: float, velocity: float) -> float:
         """See Firmware."""
@@ -146,7 +146,7 @@ class MotorBoardFirmware(RobstrideFirmware):
             near = 0.0 if self._changing is None else self._changing[1]
             torque, reached = self._loop.run(demand, travel, speed, near)
             if self._changing is not None and reached:
-                waited = (self._moment.now - self._changing[0]) / 1e9
+                waited = (self._simulated_time.now - self._changing[0]) / 1e9
                 self._delays.append(waited + reached * STEP)
                 self._changing = None
         self._demand, self._torque = demand, self._loop.force
@@ -154,7 +154,7 @@ class MotorBoardFirmware(RobstrideFirmware):
 
     def board_report(self) -> BoardReport:
         """Return rate and latency for the control channel."""
-        time = (self._moment.now - self._built) / 1e9
+        time = (self._simulated_time.now - self._built) / 1e9
         delays = sorted(self._delays) or [math.nan]
         return BoardReport(
             id=self.device,

@@ -13,7 +13,7 @@ from humanoid_devices_erob.wire.mailbox import (
     encode_mailbox,
     encode_mailbox_error,
 )
-from humanoid_twin.clock import NEVER, Moment
+from humanoid_twin.clock import NEVER, SimulatedTime
 from humanoid_twin.ethercat.esc import registers as reg
 from humanoid_twin.ethercat.esc.esc import ESC_BYTES, Esc
 from humanoid_twin.ethercat.esc.sync_manager import MAILBOX_IN, MAILBOX_OUT, SyncManager
@@ -35,12 +35,16 @@ class Mailbox:
     """
 
     def __init__(
-        self, esc: Esc, moment: Moment, serve: Serve, on_request: Callable[[bytes], None]
+        self,
+        esc: Esc,
+        simulated_time: SimulatedTime,
+        serve: Serve,
+        on_request: Callable[[bytes], None],
     ) -> None:
         """`on_request` is called with the CoE payload of each new message at its arrival."""
         self.delay: float = 0  # [ns] from request to answer; inf: never
         self.running = False
-        self._esc, self._moment = esc, moment
+        self._esc, self._simulated_time = esc, simulated_time
         self._serve, self._on_request = serve, on_request
         self._out, self._in = SyncManager(esc, MAILBOX_OUT), SyncManager(esc, MAILBOX_IN)
         esc.on(
@@ -67,7 +71,7 @@ class Mailbox:
 
     def work(self) -> None:
         """Answer the requests that are due."""
-        while self.running and self._job and self._moment.now >= self._job[0] + self.delay:
+        while self.running and self._job and self._simulated_time.now >= self._job[0] + self.delay:
             payload, self._job = self._job[1], None
             self._answer(payload)
             self._take()
@@ -129,7 +133,7 @@ class Mailbox:
         if header.type != MailboxType.COE:
             self._refuse(MailboxErrorCode.UNSUPPORTED_PROTOCOL)
             return
-        self._job = self._moment.now, payload
+        self._job = self._simulated_time.now, payload
         self._on_request(payload)
         self.work()
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Final
 
-from humanoid_twin.clock import NEVER, Moment
+from humanoid_twin.clock import NEVER, SimulatedTime
 from humanoid_twin.ethercat.esc import registers as reg
 from humanoid_twin.ethercat.esc.esc import Esc
 from humanoid_twin.ethercat.parameters import Clocks
@@ -24,12 +24,16 @@ class DistributedClock:
     """
 
     def __init__(
-        self, esc: Esc, parameters: Clocks, moment: Moment, on_change: Callable[[bool], None]
+        self,
+        esc: Esc,
+        parameters: Clocks,
+        simulated_time: SimulatedTime,
+        on_change: Callable[[bool], None],
     ) -> None:
         """`on_change` is called when SYNC0 is switched on or off from the wire."""
         self._esc = esc
         self._parameters = parameters
-        self._moment = moment
+        self._simulated_time = simulated_time
         self._on_change = on_change
         self._fall: float = (parameters.locked_below / parameters.first_difference) ** (
             1 / parameters.frames_to_lock
@@ -50,7 +54,7 @@ class DistributedClock:
         self.active = False
         self.next_event = NEVER  # [ns] ring time of the next SYNC0
         self._cycle = 0  # [ns]
-        self._born = self._moment.now - _EPOCH * (self._position + 1)
+        self._born = self._simulated_time.now - _EPOCH * (self._position + 1)
 
     def place(self, position: int, count: int) -> None:
         """Set the slave's position among the `count` reachable slaves."""
@@ -70,11 +74,11 @@ class DistributedClock:
         """Converge by one frame of the reference clock; `reference`: it is this slave's."""
         self._reference = reference
         self._difference = self._drifted() * self._fall
-        self._last_frame = self._moment.now
+        self._last_frame = self._simulated_time.now
 
     def _drifted(self) -> float:
         """Return the difference [ns], drift since the latest DC frame included."""
-        without = self._moment.now - self._last_frame - self._parameters.keeps_rate * 1e9
+        without = self._simulated_time.now - self._last_frame - self._parameters.keeps_rate * 1e9
         if self._reference or without <= 0.0:
             return self._difference
         return self._difference + self._parameters.drift_ppm * 1e-6 * without
@@ -104,7 +108,7 @@ class DistributedClock:
         self._activated(reg.SYNC_ACTIVATION, b"\0")
 
     def _local(self) -> int:
-        return self._moment.now - self._born
+        return self._simulated_time.now - self._born
 
     def _show_time(self, _address: int, _length: int) -> bool:
         self._esc.put(reg.SYSTEM_TIME, 8, self.system_time)
@@ -127,7 +131,7 @@ class DistributedClock:
 
     def _restart(self, _address: int, _data: bytes) -> None:
         self._difference = float(self._parameters.first_difference)  # [ns] at `_last_frame`
-        self._last_frame = self._moment.now  # [ns] ring time of the latest DC frame
+        self._last_frame = self._simulated_time.now  # [ns] ring time of the latest DC frame
 
     def _activated(self, _address: int, _data: bytes) -> None:
         active = self._esc.get(reg.SYNC_ACTIVATION, 1) & _CYCLIC_SYNC0 == _CYCLIC_SYNC0
@@ -137,7 +141,7 @@ class DistributedClock:
         self._cycle = self._esc.get(reg.SYNC0_CYCLE, 4)
         ahead = self._esc.get(reg.SYNC0_START, 8) - self.system_time
         possible = active and ahead > 0 and self.cycle_valid
-        self.next_event = self._moment.now + ahead if possible else NEVER
+        self.next_event = self._simulated_time.now + ahead if possible else NEVER
         self._on_change(active)
 
 

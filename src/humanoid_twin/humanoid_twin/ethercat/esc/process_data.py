@@ -2,7 +2,7 @@
 
 from humanoid_devices_erob.wire import objects
 from humanoid_devices_erob.wire.pdo import RX_MAPPING, TX_MAPPING
-from humanoid_twin.clock import Moment
+from humanoid_twin.clock import SimulatedTime
 from humanoid_twin.ethercat.coe.dictionary import ObjectDictionary
 from humanoid_twin.ethercat.coe.pdo import Image, Mapping
 from humanoid_twin.ethercat.esc import registers as reg
@@ -13,14 +13,16 @@ from humanoid_twin.ethercat.esc.sync_manager import INPUTS, OUTPUTS, SyncManager
 class ProcessData:
     """Outputs and inputs of a slave, in the sync managers' buffers."""
 
-    def __init__(self, esc: Esc, moment: Moment, dictionary: ObjectDictionary, lines: int) -> None:
+    def __init__(
+        self, esc: Esc, simulated_time: SimulatedTime, dictionary: ObjectDictionary, lines: int
+    ) -> None:
         """Add the mapping objects, each with `lines` lines."""
         self.fresh = False  # outputs have come since the last SYNC0
         self.fed = False  # outputs have come since SAFEOP was entered
         self.output_time = 0  # [ns] ring time of the last outputs
         self.writable = False  # the mapping objects, in PREOP
         self.enabled = False  # whether the buffers exchange data with the wire
-        self._moment, self._esc = moment, esc
+        self._simulated_time, self._esc = simulated_time, esc
         self.output_manager = SyncManager(esc, OUTPUTS)
         self.input_manager = SyncManager(esc, INPUTS)
         self._rx = Mapping(
@@ -63,7 +65,7 @@ class ProcessData:
     def received(self) -> None:
         """Note outputs from the wire."""
         self.fresh = self.fed = True
-        self.output_time = self._moment.now
+        self.output_time = self._simulated_time.now
 
     def latch(self) -> None:
         """Hand the outputs in the buffer to the firmware."""

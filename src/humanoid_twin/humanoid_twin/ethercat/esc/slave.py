@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from humanoid_devices_erob.wire import objects
 from humanoid_devices_erob.wire.coe import Emergency, Service, service_of
-from humanoid_twin.clock import NEVER, Moment
+from humanoid_twin.clock import NEVER, SimulatedTime
 from humanoid_twin.ethercat.coe.coe import Accessed, SdoServer
 from humanoid_twin.ethercat.coe.communication import Identification, add_sync_type
 from humanoid_twin.ethercat.coe.mailbox import Mailbox
@@ -31,7 +31,11 @@ class Slave:
     """The ring's interface to a slave: accesses by `esc`, time by `tick` and `sync0`."""
 
     def __init__(
-        self, firmware: Firmware, parameters: SlaveParameters, moment: Moment, note: Note
+        self,
+        firmware: Firmware,
+        parameters: SlaveParameters,
+        simulated_time: SimulatedTime,
+        note: Note,
     ) -> None:
         """`note` gets the events for the ring's log."""
         self.on_change: Callable[[], None] = lambda: (
@@ -40,18 +44,20 @@ class Slave:
         self.firmware = firmware
         self.powered, self.frozen = True, False
         self.mailbox_requests = 0
-        self._parameters, self._moment, self._note = parameters, moment, note
+        self._parameters, self._simulated_time, self._note = parameters, simulated_time, note
         self.esc = Esc()
         self.eeprom = Eeprom(self.esc, build_sii(parameters))
         self.watchdog = Watchdog(self.esc)
-        self.clock = DistributedClock(self.esc, parameters.clocks, moment, self._sync_switched)
+        self.clock = DistributedClock(
+            self.esc, parameters.clocks, simulated_time, self._sync_switched
+        )
         self.supervision = SyncSupervision(parameters.clocks)
         self.identification = Identification(firmware.dictionary, parameters.identity)
         add_sync_type(firmware.dictionary, parameters.sync_type, lambda: self.clock.fires)
         lines = parameters.entries_per_pdo
-        self.process = ProcessData(self.esc, moment, firmware.dictionary, lines)
+        self.process = ProcessData(self.esc, simulated_time, firmware.dictionary, lines)
         self.sdo = SdoServer(firmware.dictionary, self._accessed)
-        self.mailbox = Mailbox(self.esc, moment, self._serve, self._on_request)
+        self.mailbox = Mailbox(self.esc, simulated_time, self._serve, self._on_request)
         self.esc.on(reg.AL_CONTROL, 2, after_write=lambda _address, _data: self._requested())
         self.esc.on(reg.AL_STATUS, 6, before_read=lambda _address, _length: self._settle())
         self._start()
@@ -166,14 +172,14 @@ class Slave:
                 not self._pending or self._pending[1] != wanted
             ):  # else the transition is in progress
                 delay = round(self._parameters.transition_seconds * 1e9)
-                self._pending = self._moment.now + delay, wanted
+                self._pending = self._simulated_time.now + delay, wanted
             self._settle()
         else:
             self._pending = None
             self._enter(wanted)
 
     def _settle(self) -> bool:
-        if self._pending and self._moment.now >= self._pending[0] and not self.frozen:
+        if self._pending and self._simulated_time.now >= self._pending[0] and not self.frozen:
             wanted, self._pending = self._pending[1], None
             self._enter(wanted)
         return True
@@ -220,7 +226,7 @@ class Slave:
         if state == AlState.OP:
             self.supervision.errors = 0
             process.fresh = True
-            process.output_time = self._moment.now
+            process.output_time = self._simulated_time.now
         elif before < AlState.SAFEOP <= state:
             process.start()
         elif state < AlState.SAFEOP:
@@ -233,7 +239,7 @@ class Slave:
     # Callbacks of the units.
 
     def _check_watchdog(self) -> None:
-        if self.watchdog.expired(self._moment.now - self.process.output_time):
+        if self.watchdog.expired(self._simulated_time.now - self.process.output_time):
             self.firmware.outputs_lost()
             self._enter(Al(AlState.SAFEOP, True, AlStatusCode.WATCHDOG))
 
