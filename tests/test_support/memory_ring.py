@@ -24,7 +24,7 @@ from humanoid_twin.clock import SimulatedTime, SteppedClock
 from humanoid_twin.erob.build import bench, build_robot, prime_arms
 from humanoid_twin.ethercat.attach import RingServer
 from humanoid_twin.ethercat.commands import RingCommands
-from humanoid_twin.ethercat.losses import Losses
+from humanoid_twin.ethercat.frame_faults import FrameFaults
 from humanoid_twin.ethercat.port import PacketPort
 from humanoid_twin.ethercat.ring import VirtualRing
 from humanoid_twin.scheduler import Scheduler
@@ -60,12 +60,12 @@ class MemoryRing(SteppedTime):
         self.world = Scheduler(robot.plant, simulated_time)
         self.ring = VirtualRing(robot.drives, simulated_time, facts.slave)
         self.world.add(self.ring)
-        losses = Losses(Random(seed))
-        self.control = MemoryControl(self.ring, robot.plant, losses, self)
+        frame_faults = FrameFaults(Random(seed))
+        self.control = MemoryControl(self.ring, robot.plant, frame_faults, self)
         self.control.mailbox_delay(mailbox_delay_ms / 1000)
         self._port = _Port()
         port = cast(PacketPort, self._port)
-        self._server = RingServer(self.ring, self.world, port, self._stepped, losses)
+        self._server = RingServer(self.ring, self.world, port, self._stepped, frame_faults)
         self.on_frame: Callable[[bytes], None] = lambda _frame: None  # a frame from the master
         self.turns = 0
         self._thread: MemoryThread | None = None

@@ -22,7 +22,7 @@ from humanoid_twin.control.client import to_json
 from humanoid_twin.control.commands import CommandTable, TimeCommands
 from humanoid_twin.errors import TwinError
 from humanoid_twin.ethercat.commands import RingCommands
-from humanoid_twin.ethercat.losses import Losses
+from humanoid_twin.ethercat.frame_faults import FrameFaults
 from humanoid_twin.ethercat.ring import VirtualRing
 from humanoid_twin.mounting import Mounting
 from humanoid_twin.physics.mujoco_plant import MujocoPlant
@@ -41,7 +41,7 @@ class VirtualRobot:
     Args:
         urdf: geometry and masses.
         actuators: those of all buses.
-        random: draws the losses of the ring.
+        random: draws the frame faults of the ring.
         assumed: facts about the drives, each NAME=VALUE.
         mountings: direction and offset of each drive on its joint.
     """
@@ -61,7 +61,7 @@ class VirtualRobot:
         )
         self._simulated_time = SimulatedTime()
         self.robot = RobotScheduler(plant, self._simulated_time)
-        self.losses = Losses(random)
+        self.frame_faults = FrameFaults(random)
         self.commands = CommandTable()
         self._drives: Drives = {}
         self.ring = self._add_ring(assumed) if actuators.ring else None
@@ -80,7 +80,7 @@ class VirtualRobot:
         self._drives.update(zip(joints, erobs, strict=True))
         ring = VirtualRing(erobs, self._simulated_time, facts.slave)
         self.robot.add(ring)
-        self.commands.add(RingCommands(ring, self.plant, self.losses))
+        self.commands.add(RingCommands(ring, self.plant, self.frame_faults))
         return ring
 
     def _add_can(self, bus: str, rows: Sequence[CanActuator]) -> None:
@@ -95,7 +95,7 @@ class VirtualRobot:
     def connect(self, scheduler: Scheduler) -> Cable | None:
         """Return the cable of the ring, if there is one, with the scheduler's time."""
         if self.ring is not None:
-            self.cable = Cable(self.ring, self.robot, self.losses, scheduler)
+            self.cable = Cable(self.ring, self.robot, self.frame_faults, scheduler)
         return self.cable
 
     def listen(self, receive: Callable[[str, CanFrame, int], None]) -> None:

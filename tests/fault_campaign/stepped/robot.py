@@ -110,7 +110,7 @@ class SimulatedRobot(Robot):
 
     def _seed(self, seed: str) -> None:
         self.stepped.scheduler.random.seed(f"{seed} order")
-        self.stepped.virtual.losses.random.seed(f"{seed} ring")
+        self.stepped.virtual.frame_faults.random.seed(f"{seed} ring")
         if self._preemption is not None:
             self._preemption.seed(f"{seed} interruptions")
 

@@ -13,7 +13,7 @@ from humanoid_stepped.stepped_machine import SteppedMachine
 from humanoid_stepped.wires.soem import Soem
 from humanoid_twin.clock import SteppedClock
 from humanoid_twin.ethercat.attach import RingServer
-from humanoid_twin.ethercat.losses import Losses
+from humanoid_twin.ethercat.frame_faults import FrameFaults
 from humanoid_twin.ethercat.port import PacketPort
 from humanoid_twin.ethercat.ring import VirtualRing
 from humanoid_twin.scheduler import Scheduler as RobotScheduler
@@ -25,11 +25,15 @@ class Cable:
     """The ring's end: frames are answered at once, by the scheduler's time."""
 
     def __init__(
-        self, ring: VirtualRing, robot: RobotScheduler, losses: Losses, scheduler: Scheduler
+        self,
+        ring: VirtualRing,
+        robot: RobotScheduler,
+        frame_faults: FrameFaults,
+        scheduler: Scheduler,
     ) -> None:
         self._port, self._robot, self._scheduler = _Port(), robot, scheduler
         clock = _Clock(scheduler)
-        self.server = RingServer(ring, robot, cast(PacketPort, self._port), clock, losses)
+        self.server = RingServer(ring, robot, cast(PacketPort, self._port), clock, frame_faults)
         # Called with each frame that leaves the master.
         self.departures: list[Callable[[bytes], None]] = []
         # Called with each of these, and each answer that leaves the ring.

@@ -11,7 +11,7 @@ from humanoid_twin.assumptions import HELP
 from humanoid_twin.clock import NEVER, Clock, SteppedClock
 from humanoid_twin.errors import RingError
 from humanoid_twin.ethercat.commands import RingCommands
-from humanoid_twin.ethercat.losses import Fate, Losses, miscount
+from humanoid_twin.ethercat.frame_faults import FrameFaults, FrameOutcome, miscount
 from humanoid_twin.ethercat.port import Capture, PacketPort
 from humanoid_twin.ethercat.ring import VirtualRing
 from humanoid_twin.scheduler import Scheduler
@@ -48,11 +48,11 @@ class RingServer:
         scheduler: Scheduler,
         port: PacketPort,
         clock: Clock,
-        losses: Losses,
+        frame_faults: FrameFaults,
         capture: Capture | None = None,
     ) -> None:
         self._ring, self._scheduler, self._port, self._clock = ring, scheduler, port, clock
-        self._losses, self._capture = losses, capture
+        self._frame_faults, self._capture = frame_faults, capture
         self._late: deque[tuple[int, bytes]] = deque()  # ring time [ns] of sending, frame
         self._overtaken: list[bytes] = []  # wait for the next answer
         self._stamped = not isinstance(clock, SteppedClock)
@@ -95,23 +95,23 @@ class RingServer:
         self._advance_to(self._clock.arrival(self._port.age() if self._stamped else 0))
         if self._capture:
             self._capture.add(ring.now, frame)
-        fate = self._losses.fate()
-        if fate is Fate.DAMAGED:
-            ring.damage(frame, self._losses.random.randrange(len(ring.chain.reachable) + 1))
-        elif fate is not Fate.LOST_ON_THE_WAY and ring.answer(frame):
-            self._hand_out(frame, fate)
+        outcome = self._frame_faults.outcome()
+        if outcome is FrameOutcome.DAMAGED:
+            ring.damage(frame, self._frame_faults.random.randrange(len(ring.chain.reachable) + 1))
+        elif outcome is not FrameOutcome.LOST_ON_THE_WAY and ring.answer(frame):
+            self._hand_out(frame, outcome)
         self._scheduler.advance(ring.now)
 
-    def _hand_out(self, frame: memoryview, fate: Fate) -> None:
-        if fate is Fate.LATE:
-            due = self._ring.now + round(self._losses.lateness * 1e9)
+    def _hand_out(self, frame: memoryview, outcome: FrameOutcome) -> None:
+        if outcome is FrameOutcome.LATE:
+            due = self._ring.now + round(self._frame_faults.lateness * 1e9)
             self._late.append((due, bytes(frame)))
-        elif fate is Fate.OVERTAKEN:
+        elif outcome is FrameOutcome.OVERTAKEN:
             self._overtaken.append(bytes(frame))
-        elif fate is not Fate.LOST_ON_THE_WAY_BACK:
-            if fate is Fate.MISCOUNTED:
+        elif outcome is not FrameOutcome.LOST_ON_THE_WAY_BACK:
+            if outcome is FrameOutcome.MISCOUNTED:
                 miscount(frame)
-            for answer in (frame, frame) if fate is Fate.DOUBLED else (frame,):
+            for answer in (frame, frame) if outcome is FrameOutcome.DOUBLED else (frame,):
                 self._send(answer)
             while self._overtaken:
                 self._send(self._overtaken.pop(0))
@@ -166,8 +166,8 @@ def add_ring(
     capture = Capture(options.capture) if options.capture else None
     if capture:
         cleanup.callback(capture.close)
-    losses = Losses(Random(options.seed))
-    commands = RingCommands(ring, process.scheduler.plant, losses)
+    frame_faults = FrameFaults(Random(options.seed))
+    commands = RingCommands(ring, process.scheduler.plant, frame_faults)
     commands.mailbox_delay(options.mailbox_delay_ms / 1e3)
-    wire = RingServer(ring, process.scheduler, port, process.clock, losses, capture)
+    wire = RingServer(ring, process.scheduler, port, process.clock, frame_faults, capture)
     process.add(ring, wire, commands)

@@ -7,8 +7,8 @@ from humanoid_devices_erob.wire import objects
 from humanoid_twin.errors import RingError
 from humanoid_twin.ethercat.coe.dictionary import ObjectDictionary, SdoAbort
 from humanoid_twin.ethercat.esc.slave import Slave
+from humanoid_twin.ethercat.frame_faults import FrameFaults, FrameOutcome
 from humanoid_twin.ethercat.log import LogLine
-from humanoid_twin.ethercat.losses import Fate, Losses
 from humanoid_twin.ethercat.ring import VirtualRing
 from humanoid_twin.physics.plant import Plant
 
@@ -55,7 +55,7 @@ class RingCommands:
 
     ring: VirtualRing
     plant: Plant  # joint k is that of drive k
-    losses: Losses
+    frame_faults: FrameFaults
 
     def mailbox_delay(self, seconds: float, slave: int | None = None) -> None:
         """Set the time from an SDO request to its answer [s], inf: never; slave None: all."""
@@ -67,36 +67,36 @@ class RingCommands:
 
     def drop(self, probability: float) -> None:
         """Lose frames at random from now on; half of them reach the slaves."""
-        self.losses.probability = _probability(probability)
+        self.frame_faults.probability = _probability(probability)
 
     def damage(self, probability: float) -> None:
         """Damage frames at random from now on: the slaves behind the place ignore them."""
-        self.losses.others[Fate.DAMAGED] = _probability(probability)
+        self.frame_faults.others[FrameOutcome.DAMAGED] = _probability(probability)
 
     def late(self, probability: float, seconds: float) -> None:
         """Answer frames late [s] at random from now on."""
-        self.losses.lateness = float(seconds)
-        self.losses.others[Fate.LATE] = _probability(probability)
+        self.frame_faults.lateness = float(seconds)
+        self.frame_faults.others[FrameOutcome.LATE] = _probability(probability)
 
     def double(self, probability: float) -> None:
         """Answer frames twice at random from now on."""
-        self.losses.others[Fate.DOUBLED] = _probability(probability)
+        self.frame_faults.others[FrameOutcome.DOUBLED] = _probability(probability)
 
     def overtake(self, probability: float) -> None:
         """Answer frames after the next one at random from now on."""
-        self.losses.others[Fate.OVERTAKEN] = _probability(probability)
+        self.frame_faults.others[FrameOutcome.OVERTAKEN] = _probability(probability)
 
     def miscount(self, probability: float) -> None:
         """Have one slave too few count process data, at random from now on."""
-        self.losses.others[Fate.MISCOUNTED] = _probability(probability)
+        self.frame_faults.others[FrameOutcome.MISCOUNTED] = _probability(probability)
 
     def drop_next(self, count: int) -> None:
         """Lose the next frames before they reach a slave."""
-        self.losses.lost_next = int(count)
+        self.frame_faults.lost_next = int(count)
 
     def late_next(self, count: int, seconds: float) -> None:
         """Answer the next frames late [s]."""
-        self.losses.late_next, self.losses.lateness = int(count), float(seconds)
+        self.frame_faults.late_next, self.frame_faults.lateness = int(count), float(seconds)
 
     def cut(self, after_slave: int) -> None:
         """Cut the cable behind a slave; -1: before the first."""
@@ -181,7 +181,7 @@ class RingCommands:
         """Return counts since the start."""
         return Statistics(
             frames=self.ring.frames,
-            lost_frames=self.losses.lost,
+            lost_frames=self.frame_faults.lost,
             process_data_frames=self.ring.process_data_frames,
             mailbox_requests=[slave.mailbox_requests for slave in self.ring.chain.slaves],
         )

@@ -11,7 +11,7 @@ import pytest
 from humanoid_devices_erob.wire import coe, objects
 from humanoid_twin.ethercat.commands import RingCommands
 from humanoid_twin.ethercat.firmware import AlState
-from humanoid_twin.ethercat.losses import Losses
+from humanoid_twin.ethercat.frame_faults import FrameFaults
 from humanoid_twin.ethercat.parameters import SlaveParameters
 from humanoid_twin.physics.plant import Plant
 
@@ -31,7 +31,7 @@ def safeop(master: Master) -> Master:
 @pytest.fixture
 def control(safeop: Master) -> RingCommands:
     """The commands of the control channel."""
-    return RingCommands(safeop.ring, cast(Plant, None), Losses(Random(0)))
+    return RingCommands(safeop.ring, cast(Plant, None), FrameFaults(Random(0)))
 
 
 def mode(master: Master) -> int:

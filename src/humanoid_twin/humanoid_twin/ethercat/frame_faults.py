@@ -31,7 +31,7 @@ def miscount(frame: memoryview) -> None:
         position = counter + WORKING_COUNTER.size
 
 
-class Fate(Enum):
+class FrameOutcome(Enum):
     """Outcome of a frame."""
 
     ANSWERED = "answered"
@@ -45,8 +45,8 @@ class Fate(Enum):
 
 
 @dataclass(slots=True)
-class Losses:
-    """Decides the fate of each frame. Half of the frames lost at random reach the slaves.
+class FrameFaults:
+    """Decides the outcome of each frame. Half of the frames lost at random reach the slaves.
 
     A frame damaged on a real cable fails its checksum: the slaves behind the place ignore it, and
     so does the master.
@@ -58,22 +58,25 @@ class Losses:
     late_next: int = 0  # frames to answer late
     lateness: float = 0.0  # [s]
     lost: int = 0  # so far
-    others: dict[Fate, float] = field(default_factory=dict)  # probabilities of the later fates
+    # Probabilities of the later outcomes.
+    others: dict[FrameOutcome, float] = field(default_factory=dict)
 
-    def fate(self) -> Fate:
-        """Return the fate of the next frame."""
+    def outcome(self) -> FrameOutcome:
+        """Return the outcome of the next frame."""
         if self.lost_next:
             self.lost_next -= 1
             self.lost += 1
-            return Fate.LOST_ON_THE_WAY
+            return FrameOutcome.LOST_ON_THE_WAY
         if self.probability and self.random.random() < self.probability:
             self.lost += 1
-            return self.random.choice((Fate.LOST_ON_THE_WAY, Fate.LOST_ON_THE_WAY_BACK))
+            return self.random.choice(
+                (FrameOutcome.LOST_ON_THE_WAY, FrameOutcome.LOST_ON_THE_WAY_BACK)
+            )
         if self.late_next:
             self.late_next -= 1
-            return Fate.LATE
-        for fate, probability in self.others.items():
+            return FrameOutcome.LATE
+        for outcome, probability in self.others.items():
             if self.random.random() < probability:
-                self.lost += fate is Fate.DAMAGED
-                return fate
-        return Fate.ANSWERED
+                self.lost += outcome is FrameOutcome.DAMAGED
+                return outcome
+        return FrameOutcome.ANSWERED
