@@ -106,7 +106,7 @@ CAUSES: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Futile:
+class UnacknowledgedRepetition:
     """Attempts without acknowledgement, repeated until something changes.
 
     They are counted then, and aren't simulated one by one.
@@ -150,7 +150,7 @@ class VirtualCanBus:
         self._nodes: list[CanController] = []
         self._attempt: Transmission | None = None
         self._idle = 0  # [ns] from when on a frame may start
-        self._futile: Futile | None = None
+        self._repetition: UnacknowledgedRepetition | None = None
         self._one_rate = True  # all nodes have the same bit rate
         self._touched = False  # settings have changed since the attempt began
 
@@ -223,15 +223,15 @@ class VirtualCanBus:
     def _settle(self) -> None:
         """Find the next event again, after a new frame or a change of settings.
 
-        Futile attempts end, and are counted.
+        Unacknowledged attempts end, and are counted.
         """
-        futile = self._futile
-        if futile:
-            tries = futile.tries(self.simulated_time.now)
+        repetition = self._repetition
+        if repetition:
+            tries = repetition.tries(self.simulated_time.now)
             self.counters.unacknowledged += tries
-            self.counters.busy += tries * futile.period
-            self._idle = futile.start + tries * futile.period
-            self._futile = None
+            self.counters.busy += tries * repetition.period
+            self._idle = repetition.start + tries * repetition.period
+            self._repetition = None
         self._schedule()
 
     def _schedule(self) -> None:
@@ -241,7 +241,7 @@ class VirtualCanBus:
     def _next_on_the_wire(self) -> int:
         if self._attempt:
             return self._attempt.end
-        if self._futile:
+        if self._repetition:
             return NEVER
         event, idle = NEVER, self._idle
         for node in self._nodes:
@@ -376,4 +376,4 @@ class VirtualCanBus:
         waiting = [node for node in self._nodes if node.queue and node.on_bus]
         if len(waiting) == len(senders) == 1 and not any(node.recovering for node in self._nodes):
             again = senders[0].ready
-            self._futile = Futile(again, again - attempt.start)
+            self._repetition = UnacknowledgedRepetition(again, again - attempt.start)
