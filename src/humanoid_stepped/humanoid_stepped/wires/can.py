@@ -25,7 +25,7 @@ from humanoid_stepped.scheduler import Flag
 from humanoid_stepped.stepped_machine import SteppedMachine
 from humanoid_twin.can.adapters import error_frames
 from humanoid_twin.can.bus import VirtualCanBus
-from humanoid_twin.can.controller import Trouble
+from humanoid_twin.can.controller import ControllerReport
 from humanoid_twin.can.frame import CanFrame as WireFrame
 
 OPENING: Final = 0.01  # [s] from the opening of an adapter to the end of its set-up
@@ -38,7 +38,7 @@ class MemoryAdapter:
     """
 
     def __init__(self, bus: VirtualCanBus, arrived: Callable[[], None]) -> None:
-        self.controller = bus.attach(self._receive, trouble=self._trouble)
+        self.controller = bus.attach(self._receive, on_report=self._on_report)
         self.controller.confirm = self._confirm
         self.bus, self._arrived = bus, arrived
         self.plugged = True
@@ -90,8 +90,8 @@ class MemoryAdapter:
                 socket.confirm(frame)
         self._wake()
 
-    def _trouble(self, trouble: Trouble, _now: int) -> None:
-        kind, data = error_frames.encode(trouble)
+    def _on_report(self, report: ControllerReport, _now: int) -> None:
+        kind, data = error_frames.encode(report)
         for socket in self._sockets:
             socket.arrive(ErrorFrame(BusEvent(kind & 0x3FF), data))
         self._wake()

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Final
 
 from humanoid_twin.can import bits
-from humanoid_twin.can.controller import CanController, Cause, ErrorState, Trouble
+from humanoid_twin.can.controller import CanController, Cause, ControllerReport, ErrorState
 from humanoid_twin.can.disturbance import Disturbance
 from humanoid_twin.can.frame import CanFrame
 from humanoid_twin.clock import NEVER, SimulatedTime
@@ -163,13 +163,13 @@ class VirtualCanBus:
         self,
         receive: Callable[[CanFrame, int], None],
         *,
-        trouble: Callable[[Trouble, int], None] | None = None,
+        on_report: Callable[[ControllerReport, int], None] | None = None,
         queue_length: int = TX_QUEUE,
         restarts: bool = True,
     ) -> CanController:
         """Return a new node's controller, switched on; `restarts`: it leaves bus-off by itself."""
         node = CanController(
-            self._settle, self._set_up, receive, trouble,
+            self._settle, self._set_up, receive, on_report,
             queue_length=queue_length, restarts=restarts,
         )  # fmt: skip
         self._nodes.append(node)

@@ -36,7 +36,7 @@ class Cause(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Trouble:
+class ControllerReport:
     """A controller's report to its adapter."""
 
     cause: Cause
@@ -48,22 +48,22 @@ class Trouble:
 class CanController:
     """A queue of frames for the bus, first in first out; each is repeated until it gets through.
 
-    `receive` is called with each frame of another node and the time at its end [ns], `trouble` with
-    the controller's own reports. Change `powered`, `bitrate` and `listens_only` with `set`, which
-    informs the bus.
+    `receive` is called with each frame of another node and the time at its end [ns], `on_report`
+    with the controller's own reports. Change `powered`, `bitrate` and `listens_only` with `set`,
+    which informs the bus.
     """
 
     __slots__ = ("_queue_length", "_set_up", "_wanted", "acknowledges", "backlog", "bit_time",
                  "bitrate", "confirm", "frames_sent", "held_until", "listens_only", "on_bus",
-                 "powered", "queue", "ready", "rec", "receive", "recovering", "restarts",
-                 "sequences", "state", "tec", "trouble")  # fmt: skip
+                 "on_report", "powered", "queue", "ready", "rec", "receive", "recovering",
+                 "restarts", "sequences", "state", "tec")  # fmt: skip
 
     def __init__(
         self,
         wanted: Callable[[], None],
         set_up: Callable[[], None],
         receive: Callable[[CanFrame, int], None],
-        trouble: Callable[[Trouble, int], None] | None,
+        on_report: Callable[[ControllerReport, int], None] | None,
         *,
         queue_length: int,
         restarts: bool,
@@ -71,7 +71,7 @@ class CanController:
         """Called by the bus; `wanted` informs it of a frame to send, `set_up` of new settings."""
         self._wanted, self._set_up = wanted, set_up
         self.receive = receive
-        self.trouble = trouble
+        self.on_report = on_report
         self.confirm: Callable[[CanFrame], None] | None = None  # called with each frame sent
         self.queue: deque[CanFrame] = deque()  # frames to send, read by the bus
         self._queue_length = queue_length
@@ -204,8 +204,8 @@ class CanController:
 
     def report(self, cause: Cause, now: int) -> None:
         """Report to the adapter, if this node has one."""
-        if self.trouble:
-            self.trouble(Trouble(cause, self.state, self.tec, self.rec), now)
+        if self.on_report:
+            self.on_report(ControllerReport(cause, self.state, self.tec, self.rec), now)
 
     def _update(self, now: int) -> None:
         worst = max(self.tec, self.rec)

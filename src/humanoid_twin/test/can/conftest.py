@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from humanoid_twin.can.bus import TX_QUEUE, VirtualCanBus
-from humanoid_twin.can.controller import CanController, Trouble
+from humanoid_twin.can.controller import CanController, ControllerReport
 from humanoid_twin.can.frame import CanFrame
 
 MILLISECOND = 1_000_000  # [ns]
@@ -15,13 +15,13 @@ MILLISECOND = 1_000_000  # [ns]
 class Node:
     controller: CanController = field(init=False)
     got: list[tuple[int, CanFrame]] = field(default_factory=list)
-    troubles: list[tuple[int, Trouble]] = field(default_factory=list)
+    reports: list[tuple[int, ControllerReport]] = field(default_factory=list)
 
     def receive(self, frame: CanFrame, now: int) -> None:
         self.got.append((now, frame))
 
-    def trouble(self, trouble: Trouble, now: int) -> None:
-        self.troubles.append((now, trouble))
+    def on_report(self, report: ControllerReport, now: int) -> None:
+        self.reports.append((now, report))
 
     @property
     def frames(self) -> list[CanFrame]:
@@ -29,7 +29,7 @@ class Node:
 
     @property
     def causes(self) -> list[str]:
-        return [trouble.cause.name for _, trouble in self.troubles]
+        return [report.cause.name for _, report in self.reports]
 
 
 @dataclass
@@ -39,7 +39,7 @@ class Bench:
     def node(self, *, queue_length: int = TX_QUEUE, restarts: bool = True) -> Node:
         node = Node()
         node.controller = self.bus.attach(
-            node.receive, trouble=node.trouble, queue_length=queue_length, restarts=restarts
+            node.receive, on_report=node.on_report, queue_length=queue_length, restarts=restarts
         )
         return node
 

@@ -7,7 +7,7 @@ from humanoid_twin.can.disturbance import NEVER
 
 
 def states(node) -> list[str]:
-    return [t.state.name for _, t in node.troubles if t.cause.name == "STATE"]
+    return [t.state.name for _, t in node.reports if t.cause.name == "STATE"]
 
 
 def test_sender_alone_repeats_for_ever_becomes_passive_and_never_bus_off(bench):

@@ -12,7 +12,7 @@ import pytest
 
 from humanoid_twin.can.adapters import error_frames
 from humanoid_twin.can.adapters.virtual import VirtualPort
-from humanoid_twin.can.controller import Cause, ErrorState, Trouble
+from humanoid_twin.can.controller import Cause, ControllerReport, ErrorState
 from humanoid_twin.can.frame import CanFrame
 
 if TYPE_CHECKING:
@@ -121,8 +121,8 @@ def test_unplugged_adapter_neither_sends_nor_receives_until_it_is_back(bench, po
 
 @pytest.mark.parametrize("cause", list(Cause), ids=lambda cause: cause.name)
 @pytest.mark.parametrize("state", list(ErrorState), ids=lambda state: state.name)
-def test_every_trouble_has_an_error_frame_with_both_counters(cause, state):
-    kind, data = error_frames.encode(Trouble(cause, state, 256, 130))
+def test_every_controller_report_has_an_error_frame_with_both_counters(cause, state):
+    kind, data = error_frames.encode(ControllerReport(cause, state, 256, 130))
     assert kind & 0x3FF == kind != 0x200
     assert len(data) == 8
     assert tuple(data[6:]) == (255, 130)

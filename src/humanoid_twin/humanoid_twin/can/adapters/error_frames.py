@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from humanoid_twin.can.controller import Cause, ErrorState, Trouble
+from humanoid_twin.can.controller import Cause, ControllerReport, ErrorState
 
 # Error classes, in the identifier.
 _CONTROLLER: Final = 0x004
@@ -20,36 +20,36 @@ _RX_WARNING, _TX_WARNING, _RX_PASSIVE, _TX_PASSIVE, _ACTIVE = 0x04, 0x08, 0x10, 
 _BIT, _STUFF, _TRANSMITTING = 0x01, 0x04, 0x80
 
 
-def encode(trouble: Trouble) -> tuple[int, bytes]:
+def encode(report: ControllerReport) -> tuple[int, bytes]:
     """Return the error classes and the eight bytes of an error frame."""
     kind, controller, protocol = _COUNTERS, 0, 0
-    if trouble.cause is Cause.STATE:
-        if trouble.state is ErrorState.BUS_OFF:
+    if report.cause is Cause.STATE:
+        if report.state is ErrorState.BUS_OFF:
             kind |= _BUS_OFF
         else:
             kind |= _CONTROLLER
-            controller = _state_bits(trouble)
-    elif trouble.cause is Cause.RESTARTED:
+            controller = _state_bits(report)
+    elif report.cause is Cause.RESTARTED:
         kind |= _RESTARTED
-    elif trouble.cause is Cause.OVERRUN:
+    elif report.cause is Cause.OVERRUN:
         kind |= _CONTROLLER
         controller = _TX_OVERFLOW
-    elif trouble.cause is Cause.NOT_ACKNOWLEDGED:
+    elif report.cause is Cause.NOT_ACKNOWLEDGED:
         kind |= _NO_ACKNOWLEDGE | _BUS_ERROR
     else:
         kind |= _PROTOCOL | _BUS_ERROR
-        protocol = _BIT | _TRANSMITTING if trouble.cause is Cause.BIT else _STUFF
-    counters = min(trouble.tec, 255), trouble.rec
+        protocol = _BIT | _TRANSMITTING if report.cause is Cause.BIT else _STUFF
+    counters = min(report.tec, 255), report.rec
     return kind, bytes([0, controller, protocol, 0, 0, 0, *counters])
 
 
-def _state_bits(trouble: Trouble) -> int:
-    if trouble.state is ErrorState.ACTIVE:
+def _state_bits(report: ControllerReport) -> int:
+    if report.state is ErrorState.ACTIVE:
         return _ACTIVE
     transmit, receive = (
         (_TX_PASSIVE, _RX_PASSIVE)
-        if trouble.state is ErrorState.PASSIVE
+        if report.state is ErrorState.PASSIVE
         else (_TX_WARNING, _RX_WARNING)
     )
-    bits = transmit if trouble.tec >= trouble.rec else 0
-    return bits | (receive if trouble.rec >= trouble.tec else 0)
+    bits = transmit if report.tec >= report.rec else 0
+    return bits | (receive if report.rec >= report.tec else 0)

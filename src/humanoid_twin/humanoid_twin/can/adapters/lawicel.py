@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Final
 
 from humanoid_twin.can.bus import VirtualCanBus
-from humanoid_twin.can.controller import Cause, ErrorState, Trouble
+from humanoid_twin.can.controller import Cause, ControllerReport, ErrorState
 from humanoid_twin.can.frame import LONGEST, CanFrame
 from humanoid_twin.errors import CanError
 
@@ -68,7 +68,7 @@ class LawicelAdapter:
 
     def __init__(self, bus: VirtualCanBus, write: Callable[[bytes], bool]) -> None:
         self._bus, self._write = bus, write
-        self.controller = bus.attach(self._receive, trouble=self._trouble, restarts=False)
+        self.controller = bus.attach(self._receive, on_report=self._on_report, restarts=False)
         self.controller.set(powered=False)
         self.offers_flags = True  # has the command F, from the next opening of the channel on
         self._has_flags = True
@@ -175,9 +175,9 @@ class LawicelAdapter:
         if not self._write(encode(frame, stamp)):
             self.overrun()
 
-    def _trouble(self, trouble: Trouble, now: int) -> None:
+    def _on_report(self, report: ControllerReport, now: int) -> None:
         del now
-        if trouble.cause is Cause.OVERRUN:
+        if report.cause is Cause.OVERRUN:
             self._flags |= _TX_FULL
-        elif trouble.cause not in (Cause.STATE, Cause.RESTARTED):
+        elif report.cause not in (Cause.STATE, Cause.RESTARTED):
             self._flags |= _BUS_ERROR

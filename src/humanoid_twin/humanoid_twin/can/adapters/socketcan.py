@@ -7,7 +7,7 @@ from typing import Final
 
 from humanoid_twin.can.adapters import error_frames
 from humanoid_twin.can.bus import VirtualCanBus
-from humanoid_twin.can.controller import Trouble
+from humanoid_twin.can.controller import ControllerReport
 from humanoid_twin.can.frame import CanFrame
 from humanoid_twin.errors import AdapterError, CanError
 
@@ -70,7 +70,7 @@ class SocketCanPort:
         """`line` is from `open_interface`, and closed with this port."""
         self._line = line
         self._line.setblocking(False)
-        self.controller = bus.attach(self._receive, trouble=self._trouble)
+        self.controller = bus.attach(self._receive, on_report=self._on_report)
 
     def fileno(self) -> int:
         """Return a descriptor that is readable when a client has sent."""
@@ -112,9 +112,9 @@ class SocketCanPort:
         del now
         self._send(encode(frame))
 
-    def _trouble(self, trouble: Trouble, now: int) -> None:
+    def _on_report(self, report: ControllerReport, now: int) -> None:
         del now
-        kind, data = error_frames.encode(trouble)
+        kind, data = error_frames.encode(report)
         self._send(_LAYOUT.pack(kind | _ERROR, len(data), data))
 
     def _send(self, packed: bytes) -> None:

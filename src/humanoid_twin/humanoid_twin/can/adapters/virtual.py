@@ -7,7 +7,7 @@ from can.interfaces.virtual import VirtualBus
 
 from humanoid_twin.can.adapters import error_frames
 from humanoid_twin.can.bus import VirtualCanBus
-from humanoid_twin.can.controller import Trouble
+from humanoid_twin.can.controller import ControllerReport
 from humanoid_twin.can.frame import CanFrame
 from humanoid_twin.errors import CanError
 
@@ -22,7 +22,7 @@ class VirtualPort:
     def __init__(self, bus: VirtualCanBus, channel: str) -> None:
         """Clients open `can.Bus(interface="virtual", channel=channel)`."""
         self._channel = channel
-        self.controller = bus.attach(self._receive, trouble=self._trouble)
+        self.controller = bus.attach(self._receive, on_report=self._on_report)
         self._line: VirtualBus | None = VirtualBus(channel)
 
     def serve(self, now: int) -> None:
@@ -74,8 +74,8 @@ class VirtualPort:
             )
         )
 
-    def _trouble(self, trouble: Trouble, now: int) -> None:
-        kind, data = error_frames.encode(trouble)
+    def _on_report(self, report: ControllerReport, now: int) -> None:
+        kind, data = error_frames.encode(report)
         self._send(
             can.Message(
                 timestamp=now / 1e9,
