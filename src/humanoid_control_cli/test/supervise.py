@@ -7,7 +7,7 @@ import sys
 from humanoid_bringup.supervision.early_start import EarlyStart
 from humanoid_bringup.supervision.output import Output, supports_colour
 from humanoid_bringup.supervision.processes import Command, OrphanReaper
-from humanoid_bringup.supervision.supervisor import OWN_LABEL, Patience, Supervisor
+from humanoid_bringup.supervision.supervisor import OWN_LABEL, StopTimeouts, Supervisor
 from humanoid_bringup.supervision.terminal_signals import StopSignals
 
 
@@ -30,10 +30,10 @@ def main() -> int:
         labels = [command.label for command in commands]
         colour = supports_colour(sys.stdout)
         output = Output(sys.stdout.fileno(), OWN_LABEL, labels, colour=colour)
-        patience = Patience(*asked.get("patience", [5.0, 3.0]))
+        timeouts = StopTimeouts(*asked.get("timeouts", [5.0, 3.0]))
         first = [command for command in commands if command.label in asked.get("early", [])]
         with EarlyStart(first, reaper, os.environ) as early:
-            supervisor = Supervisor(output, signals, reaper, patience, early)
+            supervisor = Supervisor(output, signals, reaper, timeouts, early)
             return supervisor.run(commands, os.environ)
 
 

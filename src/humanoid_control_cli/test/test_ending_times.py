@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from humanoid_bringup.supervision.processes import OrphanReaper
-from humanoid_bringup.supervision.supervisor import Patience
+from humanoid_bringup.supervision.supervisor import StopTimeouts
 from humanoid_control_cli.robot import operator_requests
 from humanoid_control_common import ending_times as times
 from humanoid_controller_manager.loop import loop_thread
@@ -38,10 +38,10 @@ def test_the_exit_of_drives_that_answer_nothing_takes_twelve_seconds() -> None:
 
 
 def test_hc_up_and_its_guard_kill_later() -> None:
-    patience = Patience()
-    assert patience.after_interrupt > times.WAY_DOWN, "SIGTERM takes the torque at once"
-    assert patience.after_interrupt + patience.after_terminate >= times.END_IN_ORDER
-    assert patience.after_terminate >= times.END_AT_ONCE
+    timeouts = StopTimeouts()
+    assert timeouts.after_interrupt > times.WAY_DOWN, "SIGTERM takes the torque at once"
+    assert timeouts.after_interrupt + timeouts.after_terminate >= times.END_IN_ORDER
+    assert timeouts.after_terminate >= times.END_AT_ONCE
     assert OrphanReaper.__init__.__defaults__ == (times.SIGTERM_TO_SIGKILL,)
 
 

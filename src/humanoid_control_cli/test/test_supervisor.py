@@ -190,7 +190,7 @@ def test_an_optional_process_may_end(supervise, code: str) -> None:
 
 
 def test_a_stubborn_process_is_killed_and_that_is_a_failure(supervise) -> None:
-    run = supervise({"polite": python(POLITE), "stubborn": python(STUBBORN)}, patience=[0.05, 0.05])
+    run = supervise({"polite": python(POLITE), "stubborn": python(STUBBORN)}, timeouts=[0.05, 0.05])
     for label in ("polite  ", "stubborn"):
         run.wait_for(f"{label} | ready")
     run.send(SIGINT)
@@ -205,7 +205,7 @@ def test_a_stubborn_process_is_killed_and_that_is_a_failure(supervise) -> None:
 def test_further_signals_hasten(supervise) -> None:
     run = supervise(
         {"polite": python(POLITE), "stubborn": python(STUBBORN)},
-        patience=[1000.0, 1000.0],
+        timeouts=[1000.0, 1000.0],
         outlives=["polite"],
         optional=["stubborn"],
     )
@@ -223,7 +223,7 @@ def test_further_signals_hasten(supervise) -> None:
 
 def test_further_signals_kill_no_process_that_may_hold_torque(supervise, tmp_path: Path) -> None:
     done = tmp_path / "done"
-    run = supervise({"slow": [*python(EXITING), str(done)]}, patience=[1000.0, 1000.0])
+    run = supervise({"slow": [*python(EXITING), str(done)]}, timeouts=[1000.0, 1000.0])
     run.wait_for("ready")
     for text in ("stopping", "again: ending sooner", "slow is ending, for 1000 s more at most"):
         run.send(SIGINT)
@@ -233,7 +233,7 @@ def test_further_signals_kill_no_process_that_may_hold_torque(supervise, tmp_pat
 
 
 def test_a_closing_terminal_does_not_shorten_the_end_however_often_it_signals(supervise) -> None:
-    run = supervise({"slow": python(SLOW)}, patience=[1000.0, 1000.0])
+    run = supervise({"slow": python(SLOW)}, timeouts=[1000.0, 1000.0])
     run.wait_for("ready")
     run.send(SIGHUP)
     run.wait_for("slow | asked by SIGINT")

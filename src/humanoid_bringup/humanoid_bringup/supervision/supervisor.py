@@ -19,7 +19,7 @@ from humanoid_control_common.ending_times import SIGINT_TO_SIGTERM, SIGTERM_TO_S
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class StopTimeouts:
     """Longest times [s] in which a process must end after a signal."""
 
     after_interrupt: float = SIGINT_TO_SIGTERM
@@ -45,10 +45,10 @@ class StopSequence:
     """
 
     def __init__(
-        self, processes: Sequence[Child], patience: Patience, say: Callable[[str], None]
+        self, processes: Sequence[Child], timeouts: StopTimeouts, say: Callable[[str], None]
     ) -> None:
         self._turns = [_Turn(process) for process in processes]
-        self._patience = patience
+        self._timeouts = timeouts
         self._say = say
 
     def advance(self, now: float) -> None:
@@ -81,12 +81,12 @@ class StopSequence:
     def _push(self, turn: _Turn, now: float, at_least: signal.Signals = signal.SIGINT) -> None:
         process, asked_before = turn.process, turn.sent is not None
         if turn.sent in (signal.SIGTERM, signal.SIGKILL):
-            turn.sent, patience = signal.SIGKILL, math.inf
+            turn.sent, timeout = signal.SIGKILL, math.inf
         elif asked_before or at_least is signal.SIGTERM or not process.catches(signal.SIGINT):
-            turn.sent, patience = signal.SIGTERM, self._patience.after_terminate
+            turn.sent, timeout = signal.SIGTERM, self._timeouts.after_terminate
         else:
-            turn.sent, patience = signal.SIGINT, self._patience.after_interrupt
-        turn.deadline = now + patience
+            turn.sent, timeout = signal.SIGINT, self._timeouts.after_interrupt
+        turn.deadline = now + timeout
         if asked_before:
             self._say(f"{process.label} has not ended: sending {turn.sent.name}")
         process.send(turn.sent)
@@ -110,13 +110,13 @@ class Supervisor:
         output: Output,
         signals: StopSignals,
         reaper: OrphanReaper,
-        patience: Patience | None = None,
+        timeouts: StopTimeouts | None = None,
         early: EarlyStart | None = None,
     ) -> None:
         self._output = output
         self._signals = signals
         self._reaper = reaper
-        self._patience = patience or Patience()
+        self._timeouts = timeouts or StopTimeouts()
         self._early = early or EarlyStart((), reaper, {})
         self._children: list[Child] = []
         self._stopping: StopSequence | None = None
@@ -196,7 +196,7 @@ class Supervisor:
         if not self._stopping:
             self._children += self._early.dismiss()
             children = list(reversed(self._children))
-            self._stopping = StopSequence(children, self._patience, self._output.say)
+            self._stopping = StopSequence(children, self._timeouts, self._output.say)
 
     def _read(self, child: Child, stream: int) -> None:
         for line in child.read(stream):

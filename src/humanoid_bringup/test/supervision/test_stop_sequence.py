@@ -4,10 +4,10 @@ from signal import SIGINT, SIGKILL, SIGTERM, Signals
 
 import pytest
 
-from humanoid_bringup.supervision.supervisor import Patience, StopSequence
+from humanoid_bringup.supervision.supervisor import StopSequence, StopTimeouts
 from humanoid_control_common.ending_times import END_AT_ONCE, END_IN_ORDER
 
-PATIENCE = Patience(after_interrupt=5.0, after_terminate=3.0)
+TIMEOUTS = StopTimeouts(after_interrupt=5.0, after_terminate=3.0)
 
 
 @dataclass
@@ -36,7 +36,7 @@ def messages() -> list[str]:
 
 
 def sequence(messages: list[str], *processes: Fake) -> StopSequence:
-    return StopSequence(processes, PATIENCE, messages.append)
+    return StopSequence(processes, TIMEOUTS, messages.append)
 
 
 def test_a_needed_process_ends_after_its_dependants(messages: list[str]) -> None:
@@ -143,7 +143,7 @@ def test_a_robot_whose_every_step_takes_its_full_time_is_not_killed(
     messages: list[str], impatient_at: float | None
 ) -> None:
     robot = Slow("control", ends_on=None, required=True)
-    stop = StopSequence([robot], Patience(), messages.append)
+    stop = StopSequence([robot], StopTimeouts(), messages.append)
     for tick in range(1000):
         robot.now = now = tick * 0.1
         if now >= robot.ends_at:
