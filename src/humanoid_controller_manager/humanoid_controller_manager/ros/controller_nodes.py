@@ -78,7 +78,7 @@ class ControllerNode:
 
 @dataclass(frozen=True, slots=True)
 class ControllerNodes:
-    """See Surroundings.
+    """See RosSideSource.
 
     Args:
         manager: the node whose parameters list the controllers.
@@ -97,12 +97,12 @@ class ControllerNodes:
         return checked_namespace(self.manager.get_namespace())
 
     def entry(self, name: str) -> ControllerEntry:
-        """See Surroundings: from the present parameters of the manager."""
+        """See RosSideSource: from the present parameters of the manager."""
         given = parameters_of(self.manager)
         return controller_entry(name, given, self.files, self._namespace)
 
     def open(self, name: str, entry: ControllerEntry, *, alone: bool) -> ControllerNode:
-        """See Surroundings: a node with the parameters of the process and of its own files."""
+        """See RosSideSource: a node with the parameters of the process and of its own files."""
         arguments = [part for file in entry.params_file for part in ("--params-file", file)]
         own = parameter_files(arguments)
         arguments += [part for part in entry.node_options_args if part != "--ros-args"]

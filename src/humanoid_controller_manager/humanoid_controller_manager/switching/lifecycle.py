@@ -160,7 +160,7 @@ class InExecutor(Protocol):
         """Run it."""
 
 
-class Surroundings(Protocol):
+class RosSideSource(Protocol):
     """Source of the parameters and topics of controllers."""
 
     def entry(self, name: str) -> ControllerEntry:
@@ -186,7 +186,7 @@ class Lifecycle:
     """
 
     registry: Registry
-    surroundings: Surroundings
+    ros_sides: RosSideSource
     robot: RobotFacts
     hardware: ChecksGains
     pending_controller: Callable[[], str]  # one or a group that a switch is on its way to, or empty
@@ -208,7 +208,7 @@ class Lifecycle:
         """Nothing -> unconfigured."""
         if name in self.registry.records:
             raise ControllerError(f"A controller named '{name}' was already loaded")
-        self._add(name, self.in_executor(lambda: self.surroundings.entry(name)))
+        self._add(name, self.in_executor(lambda: self.ros_sides.entry(name)))
 
     def configure(self, name: str) -> None:
         """Unconfigured or inactive -> inactive, with the present parameters."""
@@ -278,7 +278,7 @@ class Lifecycle:
         self.in_executor(lambda: self.registry.put(Record(name, entry, plugin)))
 
     def _configured(self, record: Record) -> Configured:
-        side = self.surroundings.open(record.name, record.entry, alone=record.alone)
+        side = self.ros_sides.open(record.name, record.entry, alone=record.alone)
         with self._closed_if_refused(side):
             return self._attached(record, side)
 
