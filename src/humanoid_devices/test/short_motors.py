@@ -22,7 +22,7 @@ from humanoid_devices_can.bus.bus import CanFrame
 from humanoid_devices_can.can_system import CanSystem
 from humanoid_devices_can.errors import WireError
 from humanoid_devices_can.fields import pack, saturate, unpack
-from humanoid_devices_can.guard.signs import Signs
+from humanoid_devices_can.guard.disabled_proof import DisabledProof
 from humanoid_devices_can.motor_protocol import Exchange, FamilyKind, Feedback
 from humanoid_devices_can.settings import CanSettings
 from humanoid_twin.can.frame import CanFrame as TwinFrame
@@ -76,8 +76,8 @@ class ShortFamily:
     def disabling(self, motor: int, *, clear_faults: bool) -> Exchange:
         return Exchange(motor, ((ENABLE << 8 | self._ids[motor], b"\0"),), quiet=0.05)
 
-    def signs(self, motor: int) -> Signs:
-        return Signs((FEEDBACK << 8 | self._ids[motor],))
+    def disabled_proof(self, motor: int) -> DisabledProof:
+        return DisabledProof((FEEDBACK << 8 | self._ids[motor],))
 
     def preparing(self, motor: int) -> Sequence[Exchange]:
         return ()

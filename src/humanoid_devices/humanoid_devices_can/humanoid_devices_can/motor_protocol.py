@@ -18,7 +18,7 @@ from humanoid_control_common.robot.joints import FloatArray
 from humanoid_control_common.robot.mit_interface import JointCommand
 from humanoid_control_common.rules.reasons import NO_REASON, Reason
 from humanoid_devices_can.bus.bus import CanFrame
-from humanoid_devices_can.guard.signs import Signs
+from humanoid_devices_can.guard.disabled_proof import DisabledProof
 from humanoid_devices_can.settings import CanSettings
 
 
@@ -134,7 +134,7 @@ class MotorFamily(Protocol):
     def disabling(self, motor: int, *, clear_faults: bool) -> Exchange:
         """Return the exchange that disables a motor."""
 
-    def signs(self, motor: int) -> Signs:
+    def disabled_proof(self, motor: int) -> DisabledProof:
         """Return the frames by which a guard detects whether a motor is enabled."""
 
     def preparing(self, motor: int) -> Sequence[Exchange]:

@@ -22,7 +22,7 @@ from humanoid_devices_can.bus.bus import (
 )
 from humanoid_devices_can.bus.error_frames import ControllerState
 from humanoid_devices_can.errors import AdapterLostError, CanBusError, WireError
-from humanoid_devices_can.guard.signs import Signs
+from humanoid_devices_can.guard.disabled_proof import DisabledProof
 from humanoid_devices_can.host import CanHost
 from humanoid_devices_can.motor_protocol import Exchange, FamilyKind, Feedback
 from humanoid_devices_can.settings import CanSettings
@@ -66,8 +66,8 @@ class PlainFamily:
     def disabling(self, motor: int, *, clear_faults: bool) -> Exchange:
         return self._order(motor, DISABLE)
 
-    def signs(self, motor: int) -> Signs:
-        return Signs()
+    def disabled_proof(self, motor: int) -> DisabledProof:
+        return DisabledProof()
 
     def preparing(self, motor: int) -> tuple[Exchange, ...]:
         return ()

@@ -36,10 +36,10 @@ from humanoid_devices_can.guard.channel import (
     Stage,
 )
 from humanoid_devices_can.guard.claim import claim
+from humanoid_devices_can.guard.disabled_proof import DisabledProof
 from humanoid_devices_can.guard.disabling import disable_motors
 from humanoid_devices_can.guard.guard_client import Guard, disabling_frames, needs_guard
 from humanoid_devices_can.guard.guard_process import GuardProcess
-from humanoid_devices_can.guard.signs import Signs
 from humanoid_devices_can.guard.stall_detection import LEAST_LOOKS, StallDetector, guard
 from humanoid_devices_can.host import CanHost
 
@@ -47,8 +47,8 @@ LOOK = 0.02
 BUS = BusSettings("slcan", "/dev/ttyACM0", 1_000_000, {"sleep_after_open": 0.5})
 FRAMES = ((0x050616_45, bytes(8)), (0x050616_00, b"\x55" * 8))
 FEEDBACK = DataFrame(0x050616_B1, bytes(8))
-SIGNS = Signs((FEEDBACK.identifier, 0x050616_B2))
-JOB = GuardJob(BUS, (GuardedMotor("j0 (id 22)", SIGNS),), FRAMES, 0.2)
+PROOF = DisabledProof((FEEDBACK.identifier, 0x050616_B2))
+JOB = GuardJob(BUS, (GuardedMotor("j0 (id 22)", PROOF),), FRAMES, 0.2)
 
 
 def looks(detector: StallDetector, fed: float, start: float, end: float) -> list[bool]:
@@ -282,7 +282,9 @@ def test_an_adapter_that_has_confirmed_before_must_confirm_again() -> None:
     assert problem == f"{BUS}: the adapter is held up"
 
 
-ANSWERING = replace(JOB, motors=(GuardedMotor("j0", Signs(answer=(0xFFC000FF, 0x02000016))),))
+ANSWERING = replace(
+    JOB, motors=(GuardedMotor("j0", DisabledProof(answer=(0xFFC000FF, 0x02000016))),)
+)
 
 
 @pytest.mark.parametrize(

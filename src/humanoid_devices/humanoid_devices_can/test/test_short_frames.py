@@ -13,7 +13,7 @@ from humanoid_devices_can.bus.bus import BusSettings, DataFrame, InvalidFrame
 from humanoid_devices_can.bus.python_can import PythonCanBus
 from humanoid_devices_can.errors import WireError
 from humanoid_devices_can.guard.channel import GuardedMotor, GuardJob
-from humanoid_devices_can.guard.signs import Signs
+from humanoid_devices_can.guard.disabled_proof import DisabledProof
 from humanoid_devices_can.timing import Timing
 from src.humanoid_devices.test.can_bench import CanBench, CanRig, MakeBench, MakeInfo, MakeRig
 from src.humanoid_devices.test.short_motors import (
@@ -121,7 +121,9 @@ def test_guard_disables_the_motors_of_a_loop_that_stands_still(motors: Make) -> 
 
 def test_job_of_the_guard_contains_the_length_of_identifiers() -> None:
     bus = BusSettings("slcan", "/dev/ttyACM0", 1_000_000, extended=False)
-    job = GuardJob(bus, (GuardedMotor("j0 (id 5)", Signs((0x405,))),), ((0x305, b"\0"),), 0.2)
+    job = GuardJob(
+        bus, (GuardedMotor("j0 (id 5)", DisabledProof((0x405,))),), ((0x305, b"\0"),), 0.2
+    )
     assert not GuardJob.decode(job.encode(7))[0].bus.extended
 
 

@@ -13,7 +13,7 @@ from humanoid_controller_manager.hardware.block_parameters import integer
 from humanoid_devices_can.bus.bus import CanFrame
 from humanoid_devices_can.errors import WireError
 from humanoid_devices_can.fields import saturate
-from humanoid_devices_can.guard.signs import Signs
+from humanoid_devices_can.guard.disabled_proof import DisabledProof
 from humanoid_devices_can.motor_protocol import Exchange, FamilyKind, Feedback, Judge
 from humanoid_devices_can.reason_codes import (
     MOTOR_DEFECT,
@@ -118,9 +118,9 @@ class RobstrideFamily:
         request = disable(self._host, self._ids[motor], clear_faults=clear_faults)
         return Exchange(motor, (request,), self._reaches(motor, Mode.RESET))
 
-    def signs(self, motor: int) -> Signs:
+    def disabled_proof(self, motor: int) -> DisabledProof:
         """See MotorFamily: the identifier of a status states that the motor is reset."""
-        return Signs(answer=reset_status(self._host, self._ids[motor]))
+        return DisabledProof(answer=reset_status(self._host, self._ids[motor]))
 
     def preparing(self, motor: int) -> Sequence[Exchange]:
         """See MotorFamily: run mode and firmware limits."""

@@ -14,7 +14,7 @@ from humanoid_controller_manager.hardware.block_parameters import optional_posit
 from humanoid_devices_can.bus.bus import LONGEST_FRAME, CanFrame
 from humanoid_devices_can.errors import WireError
 from humanoid_devices_can.fields import saturate
-from humanoid_devices_can.guard.signs import Signs
+from humanoid_devices_can.guard.disabled_proof import DisabledProof
 from humanoid_devices_can.motor_protocol import Exchange, FamilyKind, Feedback, Judge
 from humanoid_devices_can.settings import CanSettings, Motor
 from humanoid_devices_sito.units import MODELS, OUTPUT_COUNTS, TORQUE_CONSTANT
@@ -105,9 +105,9 @@ class SitoFamily:
         request = (identifier(self._ids[motor], MessageType.RESET), RESET_PAYLOAD)
         return Exchange(motor, (request,), quiet=QUIET)
 
-    def signs(self, motor: int) -> Signs:
+    def disabled_proof(self, motor: int) -> DisabledProof:
         """See MotorFamily: the feedback ends."""
-        return Signs(tuple(identifier(self._ids[motor], kind) for kind in _FEEDBACK))
+        return DisabledProof(tuple(identifier(self._ids[motor], kind) for kind in _FEEDBACK))
 
     def preparing(self, motor: int) -> Sequence[Exchange]:
         """See MotorFamily: nothing."""

@@ -300,4 +300,4 @@ def test_guard_gets_the_feedback_identifiers_of_its_motors(wrists) -> None:
     system.on_configure(wrists.info)
     for motor, id_ in enumerate(IDS):
         expected = {0x05060000 | id_ << 8 | kind for kind in (0xB0, 0xB1, 0xB2, 0xB3)}
-        assert set(system._family.signs(motor).feedback) == expected
+        assert set(system._family.disabled_proof(motor).feedback) == expected

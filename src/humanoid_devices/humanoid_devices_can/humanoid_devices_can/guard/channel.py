@@ -10,7 +10,7 @@ from mmap import PAGESIZE, mmap
 from typing import Final, Protocol
 
 from humanoid_devices_can.bus.bus import BusSettings, CanFrame
-from humanoid_devices_can.guard.signs import Signs
+from humanoid_devices_can.guard.disabled_proof import DisabledProof
 
 GOOD_BYE: Final = b"good-bye\n"
 
@@ -26,10 +26,10 @@ class ControlProcess(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class GuardedMotor:
-    """One motor: its name, for messages, and the signs that it is disabled."""
+    """One motor: its name, for messages, and the proof that it is disabled."""
 
     name: str
-    signs: Signs
+    proof: DisabledProof
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,17 +61,17 @@ class GuardJob:
         page = int(content.pop("page"))
         content["bus"] = BusSettings(**content["bus"])
         content["motors"] = tuple(
-            GuardedMotor(it["name"], _signs(**it["signs"])) for it in content["motors"]
+            GuardedMotor(it["name"], _proof(**it["proof"])) for it in content["motors"]
         )
         content["frames"] = tuple((it[0], bytes.fromhex(it[1])) for it in content["frames"])
         return cls(**content), page
 
 
-def _signs(feedback: Iterable[int], answer: Iterable[int] | None) -> Signs:
+def _proof(feedback: Iterable[int], answer: Iterable[int] | None) -> DisabledProof:
     if answer is None:
-        return Signs(tuple(feedback))
+        return DisabledProof(tuple(feedback))
     mask, value = answer
-    return Signs(tuple(feedback), (mask, value))
+    return DisabledProof(tuple(feedback), (mask, value))
 
 
 _FED, _ALIVE_AT, _STAGE, _WAITED, _PROVED = range(5)  # then one for each further motor

@@ -9,7 +9,7 @@ from humanoid_devices_can.bus.error_frames import ControllerState
 from humanoid_devices_can.bus.sending import ROOM, send_with_room
 from humanoid_devices_can.errors import CanBusError, QueueFullError
 from humanoid_devices_can.guard.channel import ControlProcess, GuardJob, GuardMemory
-from humanoid_devices_can.guard.signs import Observation
+from humanoid_devices_can.guard.disabled_proof import Observation
 
 LONGEST: Final = 3.0  # [s] until the guard gives up
 RETRY: Final = 0.05  # [s] between two attempts
@@ -55,7 +55,7 @@ def _disable_once(
     wait: Callable[[float], None],
     deadline: float,
 ) -> str:
-    seen, rounds = Observation([motor.signs for motor in job.motors]), 0
+    seen, rounds = Observation([motor.proof for motor in job.motors]), 0
     # An adapter that is held up does not show at its opening that it confirms.
     confirms = bus.set_confirming(True) or job.confirms
     try:

@@ -156,9 +156,10 @@ def has_one_reader(settings: CanSettings) -> bool:
 
 
 def guarded_motors(settings: CanSettings, family: MotorFamily) -> tuple[GuardedMotor, ...]:
-    """Return the motors, with the signs by which a guard detects that they are disabled."""
+    """Return the motors, with the proof by which a guard detects that they are disabled."""
     return tuple(
-        GuardedMotor(str(motor), family.signs(i)) for i, motor in enumerate(settings.motors)
+        GuardedMotor(str(motor), family.disabled_proof(i))
+        for i, motor in enumerate(settings.motors)
     )
 
 

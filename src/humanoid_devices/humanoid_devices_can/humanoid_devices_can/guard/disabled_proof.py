@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Signs:
-    """The signs of one motor: see MotorFamily.
+class DisabledProof:
+    """The frames that prove that one motor is disabled: see MotorFamily.
 
     Its `feedback` (identifiers of frames that it sends unasked while it is enabled) ends when it is
     disabled. Or its `answer` to an order says so: the identifier has the second number in the bits
@@ -20,12 +20,12 @@ class Signs:
 class Observation:
     """Facts by motor from the frames received in one session. Times in [s]."""
 
-    def __init__(self, signs: Sequence[Signs]) -> None:
-        self._signs = signs
-        self._sender = {it: motor for motor, sign in enumerate(signs) for it in sign.feedback}
+    def __init__(self, proofs: Sequence[DisabledProof]) -> None:
+        self._proofs = proofs
+        self._sender = {it: motor for motor, proof in enumerate(proofs) for it in proof.feedback}
         self._heard: set[int] = set()  # have sent feedback
         self._answered: set[int] = set()  # that they are disabled, since the latest order
-        self._latest = [0.0] * len(signs)  # [s] feedback
+        self._latest = [0.0] * len(proofs)  # [s] feedback
         self._first_order = self._latest_order = 0.0  # [s]
 
     def ordered(self, now: float) -> None:
@@ -39,8 +39,8 @@ class Observation:
         if motor is not None:
             self._heard.add(motor)
             self._latest[motor] = now
-        for motor, sign in enumerate(self._signs):
-            if sign.answer is not None and identifier & sign.answer[0] == sign.answer[1]:
+        for motor, proof in enumerate(self._proofs):
+            if proof.answer is not None and identifier & proof.answer[0] == proof.answer[1]:
                 self._answered.add(motor)
 
     def all_heard(self) -> bool:
@@ -55,16 +55,16 @@ class Observation:
         """Return the motors that were not silent for `quiet` [s] since the first order."""
         return [
             motor
-            for motor, sign in enumerate(self._signs)
-            if sign.feedback and now - max(self._latest[motor], self._first_order) < quiet
+            for motor, proof in enumerate(self._proofs)
+            if proof.feedback and now - max(self._latest[motor], self._first_order) < quiet
         ]
 
     def unanswered(self) -> list[int]:
         """Return the motors whose answer, the only proof, has not come."""
         return [
             motor
-            for motor, sign in enumerate(self._signs)
-            if not sign.feedback and motor not in self._answered
+            for motor, proof in enumerate(self._proofs)
+            if not proof.feedback and motor not in self._answered
         ]
 
     def proved(self) -> list[int]:
