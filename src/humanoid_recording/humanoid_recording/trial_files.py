@@ -38,7 +38,7 @@ class TrialFiles:
         return self.folder / "can.log"
 
 
-class Sort(StrEnum):
+class TrialEventType(StrEnum):
     """The kind of event of a line in the time line."""
 
     MODE = "mode"  # another one is in force
@@ -60,11 +60,11 @@ class TrialEvent:
     """One line of the time line."""
 
     time: float  # [s] since the bag's first message
-    sort: Sort
+    event_type: TrialEventType
     text: str
 
     def __str__(self) -> str:
-        return f"{self.time:+9.3f} s  {self.sort}: {self.text}"
+        return f"{self.time:+9.3f} s  {self.event_type}: {self.text}"
 
 
 def read_time_line(bag: Path) -> list[TrialEvent]:
@@ -76,6 +76,6 @@ def read_time_line(bag: Path) -> list[TrialEvent]:
         if recorded.channel.topic == EVENTS:
             line = deserialize_message(recorded.data, Log)
             if line.name.startswith(_PREFIX):
-                sort = Sort(line.name.removeprefix(_PREFIX))
-                found.append(TrialEvent((recorded.time - begin) / 1e9, sort, line.msg))
+                event_type = TrialEventType(line.name.removeprefix(_PREFIX))
+                found.append(TrialEvent((recorded.time - begin) / 1e9, event_type, line.msg))
     return found

@@ -21,12 +21,16 @@ from humanoid_control_common.rules.modes import Mode
 from humanoid_control_common.rules.reason_codes import FELL_TO_SAFETY
 from humanoid_control_common.rules.reasons import Reason
 from humanoid_recording.black_box.messages import LOGGER
-from humanoid_recording.trial_files import Sort, TrialFiles
+from humanoid_recording.trial_files import TrialEventType, TrialFiles
 from humanoid_stepped.scheduler import NANO
 from humanoid_stepped.stepped_machine import BOOT, EPOCH
 from humanoid_stepped.trace_files import TraceFiles
 
-_LEVELS: Final = {Sort.FALL: Log.ERROR, Sort.KNOWN: Log.WARN, Sort.VIOLATION: Log.ERROR}
+_LEVELS: Final = {
+    TrialEventType.FALL: Log.ERROR,
+    TrialEventType.KNOWN: Log.WARN,
+    TrialEventType.VIOLATION: Log.ERROR,
+}
 # Violations found during the recovery, after the window that the judge reads.
 _LATER: Final = {
     Breach.REFUSED,
@@ -80,10 +84,12 @@ class TimeLine:
         fell = fallen and not self._fallen
         self._mode, self._fallen = message.mode, fallen
         if fell:
-            self._say(Sort.FALL, message.status_message, codes=tuple(message.reason_codes))
+            self._say(
+                TrialEventType.FALL, message.status_message, codes=tuple(message.reason_codes)
+            )
         else:
             known = message.mode in set(Mode)  # a forged statement may have any value
-            self._say(Sort.MODE, Mode(message.mode).name if known else f"{message.mode}")
+            self._say(TrialEventType.MODE, Mode(message.mode).name if known else f"{message.mode}")
 
     def told(self, kind: Kind) -> Kind:
         """Return the kind, which now notes the beginning and the end of its fault."""
@@ -104,31 +110,31 @@ class TimeLine:
         """Write the results of the trial."""
         result, verdict = entry.result, entry.result.verdict
         ended = round(result.end * NANO) - BOOT + EPOCH
-        wrong = [(Sort.KNOWN, it) for it in result.known]
-        wrong += [(Sort.VIOLATION, it) for it in entry.news]
-        for sort, it in wrong:
-            self._say(sort, str(it), self._date(it, ended))
+        wrong = [(TrialEventType.KNOWN, it) for it in result.known]
+        wrong += [(TrialEventType.VIOLATION, it) for it in entry.news]
+        for event_type, it in wrong:
+            self._say(event_type, str(it), self._date(it, ended))
         if self._began is None:
             return
         if verdict is not None and verdict.softened is not None:
             softened = EPOCH + round((verdict.counted_from + verdict.softened) * NANO)
             after = f"{(softened - self._began) / 1e6:.0f} ms after the fault"
-            self._say(Sort.SOFT, f"no joint is stiff, {after}", softened)
-        for text in (self._fault, *(f"{sort}: {it}" for sort, it in wrong)):
+            self._say(TrialEventType.SOFT, f"no joint is stiff, {after}", softened)
+        for text in (self._fault, *(f"{event_type}: {it}" for event_type, it in wrong)):
             self._files.say(LOGGER, Log.ERROR, Reason(text), stamp=self._began)
 
     def _begins(self, kind: Kind) -> Act:
         def inject(scene: Scene) -> None:
             start, joint = scene.scenario.start.value, scene.joint
             self._fault, self._began = f"{kind.name} ({start}, {joint})", self._files.now
-            self._say(Sort.FAULT, self._fault)
+            self._say(TrialEventType.FAULT, self._fault)
             kind.inject(scene)
 
         return inject
 
     def _ends(self, mend: Act) -> Act:
         def told(scene: Scene) -> None:
-            self._say(Sort.MENDED, "the fault ends")
+            self._say(TrialEventType.MENDED, "the fault ends")
             mend(scene)
 
         return told
@@ -140,7 +146,11 @@ class TimeLine:
         return self._files.now if violation.breach in _LATER else ended
 
     def _say(
-        self, sort: Sort, text: str, date: int | None = None, codes: tuple[str, ...] = ()
+        self,
+        event_type: TrialEventType,
+        text: str,
+        date: int | None = None,
+        codes: tuple[str, ...] = (),
     ) -> None:
-        level = _LEVELS.get(sort, Log.INFO)
-        self._files.say(sort.logger, level, Reason(text, codes), date)
+        level = _LEVELS.get(event_type, Log.INFO)
+        self._files.say(event_type.logger, level, Reason(text, codes), date)

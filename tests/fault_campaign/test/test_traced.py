@@ -16,7 +16,7 @@ from fault_campaign.command import main
 from humanoid_devices_erob.wire.frame import decode_frame
 from humanoid_recording.black_box.fault_report import read_fault_report
 from humanoid_recording.reader import BagReader
-from humanoid_recording.trial_files import Sort, TrialEvent, TrialFiles, read_time_line
+from humanoid_recording.trial_files import TrialEvent, TrialEventType, TrialFiles, read_time_line
 from humanoid_stepped.stepped_machine import EPOCH
 from humanoid_twin.ethercat.port import read_capture
 
@@ -48,8 +48,8 @@ def traced(tmp_path_factory: pytest.TempPathFactory) -> tuple[TrialFiles, Any]:
     return TrialFiles(folder / "files"), run(folder, *TRIAL, "--trace", str(folder / "files"))
 
 
-def events(files: TrialFiles, sort: Sort) -> list[TrialEvent]:
-    return [event for event in read_time_line(files.topics) if event.sort is sort]
+def events(files: TrialFiles, event_type: TrialEventType) -> list[TrialEvent]:
+    return [event for event in read_time_line(files.topics) if event.event_type is event_type]
 
 
 def test_a_trial_with_files_is_the_same_as_without(traced: Any, tmp_path: Path) -> None:
@@ -58,14 +58,14 @@ def test_a_trial_with_files_is_the_same_as_without(traced: Any, tmp_path: Path) 
 
 def test_the_time_line_contains_modes_fault_fall_and_softness(traced: Any) -> None:
     files, (entry,) = traced
-    assert [event.text for event in events(files, Sort.MODE)][-1] == "DAMPING"
-    (fault,), (fall,) = events(files, Sort.FAULT), events(files, Sort.FALL)
-    (soft,), (mended,) = events(files, Sort.SOFT), events(files, Sort.MENDED)
+    assert [event.text for event in events(files, TrialEventType.MODE)][-1] == "DAMPING"
+    (fault,), (fall,) = events(files, TrialEventType.FAULT), events(files, TrialEventType.FALL)
+    (soft,), (mended,) = events(files, TrialEventType.SOFT), events(files, TrialEventType.MENDED)
     assert fault.text.startswith(KIND)
     assert entry["result"]["joint"] in fall.text
     assert fault.time < fall.time < soft.time < mended.time
     assert soft.time - fault.time == pytest.approx(entry["result"]["verdict"]["softened"], abs=2e-3)
-    assert events(files, Sort.VIOLATION) == []
+    assert events(files, TrialEventType.VIOLATION) == []
 
 
 def test_hc_blackbox_shows_the_trial_from_its_fault_on(traced: Any) -> None:
@@ -106,7 +106,7 @@ def test_a_violation_is_in_the_time_line_at_its_time(tmp_path: Path) -> None:
     files = TrialFiles(tmp_path / "files")
     words = (*TRIAL, "--trace", str(files.folder))
     (entry,) = run(tmp_path, *words, program=("-c", SABOTAGED))
-    (fault,), found = events(files, Sort.FAULT), events(files, Sort.VIOLATION)
+    (fault,), found = events(files, TrialEventType.FAULT), events(files, TrialEventType.VIOLATION)
     wrong = entry["result"]["violations"]
     assert [it.text for it in found] == [f"{it['breach']}: {it['text']}" for it in wrong]
     (late,) = [it for it in found if it.text.startswith("never soft")]

@@ -63,7 +63,7 @@ def trial(  # noqa: PLR0913, PLR0917 - one argument for each option
     from humanoid_control_cli.bag.in_viewer import show_replay
     from humanoid_control_cli.bag.replay import Options
     from humanoid_control_cli.twin.trial import Trial, own_workspace, run_trial
-    from humanoid_recording.trial_files import Sort, TrialFiles, read_time_line
+    from humanoid_recording.trial_files import TrialEventType, TrialFiles, read_time_line
 
     workspace = own_workspace()
     files = TrialFiles(trace or Path(mkdtemp(prefix="hc_trial_")))
@@ -74,8 +74,8 @@ def trial(  # noqa: PLR0913, PLR0917 - one argument for each option
     typer.echo(f"files: {files.topics} {files.ring} {files.can}")
     until = math.inf
     if stop_at is not None:
-        sort = Sort(stop_at.value)
-        until = next((event.time for event in events if event.sort is sort), math.inf)
+        event_type = TrialEventType(stop_at.value)
+        until = next((event.time for event in events if event.event_type is event_type), math.inf)
         if until == math.inf:
             typer.echo(f"it has no {stop_at}: shown to its end")
     options = Options(files.topics, speed, loop, stay=True, until=until)
