@@ -47,7 +47,7 @@ class NoLimits(LimitStage):
         state: JointState,
         command: JointCommand,
         period: float,
-        shares: Sequence[IndexArray] = (),
+        claimed_rows: Sequence[IndexArray] = (),
     ) -> None:
         """Do nothing."""
 

@@ -13,7 +13,7 @@ from humanoid_controller_manager.controller import ModeGains, RobotFacts
 from humanoid_controller_manager.hardware.hardware_group import load_hardware
 from humanoid_controller_manager.hardware.urdf import parse_robot_description
 from humanoid_controller_manager.loop.control_loop import ControlLoop, SwitchRequest
-from humanoid_controller_manager.loop.mode_controllers import ControllerSlot, Share
+from humanoid_controller_manager.loop.mode_controllers import ClaimedJoints, ControllerSlot
 from humanoid_controller_manager.loop.snapshot import Snapshot
 from humanoid_controller_manager.safety.limit_stage import LimitStage
 from humanoid_controllers.passive_controllers import DampingController, DampingParameters
@@ -46,7 +46,7 @@ class Prime:
             rows = self.joints.indices(parameters.pop("joints"))
             controller = RemotePolicyController()
             controller.on_configure(RemoteParameters(**parameters), facts.of(rows))
-            slots[name] = ControllerSlot(name, controller, share=Share(rows))
+            slots[name] = ControllerSlot(name, controller, claimed=ClaimedJoints(rows))
             self.rows[name], self.controllers[name] = rows, controller
         self.rows["held"] = self.joints.indices(
             [f"right_wrist_{axis}" for axis in ("roll", "pitch", "yaw")]

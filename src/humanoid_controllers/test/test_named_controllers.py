@@ -12,7 +12,7 @@ import pytest
 from humanoid_control_common.rules.modes import INTENT_OF_MODE, Mode
 from humanoid_control_common.rules.safety import SafetyLevel, SafetyReport
 from humanoid_controller_manager.controller import ModeGains
-from humanoid_controller_manager.loop.mode_controllers import ControllerSlot, Share
+from humanoid_controller_manager.loop.mode_controllers import ClaimedJoints, ControllerSlot
 from humanoid_controllers.mode_manager.mode_manager import _unfinished
 from humanoid_controllers.passive_controllers import DampingController
 from humanoid_controllers.remote import RemotePolicyController
@@ -141,7 +141,7 @@ def shared(robot_type: Any, make: Callable[..., Any], facts: Any) -> Any:
         rows = np.array([row])
         controller = make(RemotePolicyController)
         controller.on_configure(controller._parameters, facts.of(rows))
-        slots[name] = ControllerSlot(name, controller, share=Share(rows))
+        slots[name] = ControllerSlot(name, controller, claimed=ClaimedJoints(rows))
     robot.loop.hardware.hold_gains = ModeGains(20.0, 2.0)
     robot.loop.exchange_slots(slots)
     robot.modes._controller_of = {**NAMES, Mode.REMOTE: "left+right"}.get

@@ -112,7 +112,7 @@ class ActiveController:
         checked = checked_slots(slots, self._safe_chain)
         for mode in Mode:
             members = controllers_of(mode, checked.values())
-            if members and members[0].share is not None:
+            if members and members[0].claimed is not None:
                 ControllerGroup(members, self._hardware).check_hold()
         self._slots = checked
 
@@ -127,10 +127,10 @@ class ActiveController:
         return Mode.ZERO_TORQUE if self._slot is None else self._slot.mode
 
     @property
-    def shares(self) -> Sequence[IndexArray]:
+    def claimed_rows(self) -> Sequence[IndexArray]:
         """The joints of each member of the group in charge; empty for a single controller."""
         slot = self._slot
-        return slot.shares if isinstance(slot, ControllerGroup) else ()
+        return slot.claimed_rows if isinstance(slot, ControllerGroup) else ()
 
     def refusal_of(self, name: str) -> Reason:
         """Return why controller `name` cannot be activated on this hardware, if so.
@@ -234,7 +234,7 @@ class ActiveController:
             return None, _refused(f"unknown controller '{unknown[0]}'; known: {', '.join(slots)}")
         members = [slots[it] for it in member_names(name)]
         slot: Runnable = members[0]
-        if len(members) > 1 or members[0].share is not None:
+        if len(members) > 1 or members[0].claimed is not None:
             try:
                 slot = ControllerGroup(members, self._hardware)
             except ConfigError as error:

@@ -223,7 +223,7 @@ class ControlLoop:
         """Limit `command` in place; return it, or with compensation of gravity what to write."""
         state, limits, active = self._state, self.limits, self._active
         self.without_effect.look(command)
-        limits.apply(state, command, period, active.shares)
+        limits.apply(state, command, period, active.claimed_rows)
         active.held_back = limits.held_back
         if self.gravity is None:
             return command

@@ -21,9 +21,9 @@ from humanoid_controller_manager.controller import Progress
 from humanoid_controller_manager.hardware.hardware_group import HardwareGroup
 from humanoid_controller_manager.loop.mode_controllers import (
     PLUGIN_ERRORS,
+    ClaimedJoints,
     ControllerSlot,
     Report,
-    Share,
     Tick,
     are_disjoint,
     checked_report,
@@ -79,7 +79,7 @@ class ControllerGroup:
     """Runs controllers side by side; see ControllerSlot for its duties.
 
     Args:
-        members: of one mode, each with a share of joints.
+        members: of one mode, each with joints that it claims.
         hardware: gives the gains of the joints that none claims.
 
     Raises ConfigError for members that cannot be in charge together, naming both, and for joints
@@ -91,12 +91,12 @@ class ControllerGroup:
         self.name = group_name(slot.name for slot in members)
         self.mode = members[0].mode
         self.fallbacks = members[0].fallbacks
-        self.members = tuple((slot, slot.share) for slot in members if slot.share is not None)
+        self.members = tuple((slot, slot.claimed) for slot in members if slot.claimed is not None)
         self._joints = hardware.joints
         self._hardware = hardware
-        self.shares = tuple(share.rows for _, share in self.members)
-        claimed = np.concatenate(self.shares)
-        free = np.setdiff1d(np.arange(len(self._joints)), claimed)
+        self.claimed_rows = tuple(claimed.rows for _, claimed in self.members)
+        all_claimed = np.concatenate(self.claimed_rows)
+        free = np.setdiff1d(np.arange(len(self._joints)), all_claimed)
         self.hold = Hold(free, _hold_gains(self.mode, free, hardware)) if free.size else None
         self.not_updated = tuple(MemberReport(slot.name, None, "") for slot in members)
         self._slowest = ("", 0.0)  # member of the latest update and its time [s]
@@ -140,10 +140,10 @@ class ControllerGroup:
 
     def check_start(self, tick: Tick) -> None:
         """Raise MemberError of the first member that cannot start now."""
-        for slot, share in self.members:
-            tick.state.array.take(share.rows, 1, share.state.array, "clip")
+        for slot, claimed in self.members:
+            tick.state.array.take(claimed.rows, 1, claimed.state.array, "clip")
             try:
-                slot.controller.check_start(share.measured, tick.now)
+                slot.controller.check_start(claimed.measured, tick.now)
             except PLUGIN_ERRORS as error:
                 raise MemberError(f"{slot.name}: {words_of(error)}", error) from error
 
@@ -170,17 +170,17 @@ class ControllerGroup:
         """
         clock, begun = tick.clock, tick.clock()
         self._slowest = ("", 0.0)
-        for slot, share in self.members:
-            tick.state.array.take(share.rows, 1, share.state.array, "clip")
-            own = share.command
+        for slot, claimed in self.members:
+            tick.state.array.take(claimed.rows, 1, claimed.state.array, "clip")
+            own = claimed.command
             try:
-                slot.controller.update(share.measured, own, tick.now, tick.period)
+                slot.controller.update(claimed.measured, own, tick.now, tick.period)
             except PLUGIN_ERRORS as error:
                 raise MemberError(f"{slot.name} failed: {words_of(error)}", error) from error
             if not own.is_valid():
-                joints = _named(self._joints, share.rows[own.invalid_joints()])
+                joints = _named(self._joints, claimed.rows[own.invalid_joints()])
                 raise MemberError(f"{slot.name} gave an invalid command for {joints}")
-            command.array[:, share.rows] = own.array
+            command.array[:, claimed.rows] = own.array
             ended = clock()
             if ended - begun > self._slowest[1]:
                 self._slowest = (slot.name, ended - begun)
@@ -190,9 +190,9 @@ class ControllerGroup:
 
     def held_back(self, target: FloatArray, why: str) -> None:
         """Report to all members that their commands reached only `target`. Raises MemberError."""
-        for slot, share in self.members:
+        for slot, claimed in self.members:
             try:
-                slot.controller.on_held_back(target[share.rows], why)
+                slot.controller.on_held_back(target[claimed.rows], why)
             except PLUGIN_ERRORS as error:
                 raise MemberError(f"{slot.name} failed: {words_of(error)}", error) from error
 
@@ -218,19 +218,22 @@ class ControllerGroup:
         _deactivate(self.members)
 
     def _activate(
-        self, members: Sequence[tuple[ControllerSlot, Share]], tick: Tick, command: JointCommand
+        self,
+        members: Sequence[tuple[ControllerSlot, ClaimedJoints]],
+        tick: Tick,
+        command: JointCommand,
     ) -> None:
-        active: list[tuple[ControllerSlot, Share]] = []
-        for slot, share in members:
-            tick.state.array.take(share.rows, 1, share.state.array, "clip")
-            in_force = JointCommand(len(share.rows), command.array[:, share.rows])
-            share.command.array.fill(0.0)
+        active: list[tuple[ControllerSlot, ClaimedJoints]] = []
+        for slot, claimed in members:
+            tick.state.array.take(claimed.rows, 1, claimed.state.array, "clip")
+            in_force = JointCommand(len(claimed.rows), command.array[:, claimed.rows])
+            claimed.command.array.fill(0.0)
             try:
-                slot.controller.on_activate(share.measured, in_force, tick.now)
+                slot.controller.on_activate(claimed.measured, in_force, tick.now)
             except PLUGIN_ERRORS as error:
                 _deactivate(active)
                 raise MemberError(f"{slot.name}: {words_of(error)}", error) from error
-            active.append((slot, share))
+            active.append((slot, claimed))
 
 
 def _check(members: Sequence[ControllerSlot], joints: JointSet) -> None:
@@ -239,11 +242,13 @@ def _check(members: Sequence[ControllerSlot], joints: JointSet) -> None:
         both = f"'{one.name}' and '{other.name}' can't be in charge together"
         if one.mode is not other.mode:
             raise ConfigError(f"{both}: they are of {one.mode.name} and {other.mode.name}")
-        if one.share is None or other.share is None:
-            whole = one if one.share is None else other
+        if one.claimed is None or other.claimed is None:
+            whole = one if one.claimed is None else other
             raise ConfigError(f"{both}: '{whole.name}' claims all joints")
         if not are_disjoint(one, other):
-            raise ConfigError(f"{both}: both claim {_named(joints, one.share.claims(other.share))}")
+            raise ConfigError(
+                f"{both}: both claim {_named(joints, one.claimed.claims(other.claimed))}"
+            )
         if one.fallbacks != other.fallbacks:
             raise ConfigError(f"{both}: make their fallback_controllers equal")
 
@@ -287,7 +292,7 @@ def _least(found: Sequence[Progress | None]) -> Progress | None:
     return min(known, key=lambda progress: progress.fraction)
 
 
-def _deactivate(members: Sequence[tuple[ControllerSlot, Share]]) -> None:
+def _deactivate(members: Sequence[tuple[ControllerSlot, ClaimedJoints]]) -> None:
     """Deactivate `members`, the last first. Errors can only be logged: the switch happens."""
     for slot, _ in reversed(members):
         try:

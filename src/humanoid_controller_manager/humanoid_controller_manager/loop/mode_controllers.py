@@ -51,7 +51,7 @@ class HasMode(Protocol):
         """The mode that it implements."""
 
 
-class Share:
+class ClaimedJoints:
     """The joints that one controller claims, and its arrays for them.
 
     Args:
@@ -75,13 +75,13 @@ class Share:
 class ControllerSlot:
     """A configured mode controller and the names of its fallbacks, in order.
 
-    With a `share` it claims some joints only: it runs as a member of a ControllerGroup.
+    With `claimed` it has some joints only: it runs as a member of a ControllerGroup.
     """
 
     name: str
     controller: Controller
     fallbacks: tuple[str, ...] = ()
-    share: Share | None = None  # None: it claims all joints
+    claimed: ClaimedJoints | None = None  # None: it claims all joints
     compensates_gravity: bool = False
 
     @property
@@ -97,12 +97,12 @@ class ControllerSlot:
     def compensated_joints(self, count: int) -> NDArray[np.bool_]:
         """Return the joints with gravity compensation, a mask over the robot's `count` joints."""
         mask = np.zeros(count, dtype=np.bool_)
-        mask[slice(None) if self.share is None else self.share.rows] = self.compensates_gravity
+        mask[slice(None) if self.claimed is None else self.claimed.rows] = self.compensates_gravity
         return mask
 
     def lacking(self, hardware: HardwareGroup) -> str:
         """Return which joints do not offer what it needs; empty if all do."""
-        rows = None if self.share is None else self.share.rows
+        rows = None if self.claimed is None else self.claimed.rows
         lacking = hardware.lacking(self.controller.needs, rows)
         return f"{self.name}: {lacking}" if lacking else ""
 
@@ -178,9 +178,9 @@ def controllers_of(mode: Mode, slots: Iterable[ControllerSlot]) -> tuple[Control
 
 def are_disjoint(one: ControllerSlot, other: ControllerSlot) -> bool:
     """Return whether no joint is claimed by both."""
-    if one.share is None or other.share is None:
+    if one.claimed is None or other.claimed is None:
         return False
-    return not one.share.claims(other.share).size
+    return not one.claimed.claims(other.claimed).size
 
 
 def checked_slots(

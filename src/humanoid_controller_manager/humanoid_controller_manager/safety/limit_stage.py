@@ -138,16 +138,16 @@ class LimitStage:
         state: JointState,
         command: JointCommand,
         period: float,
-        shares: Sequence[IndexArray] = (),
+        claimed_rows: Sequence[IndexArray] = (),
     ) -> None:
         """Limit `command` in place for the measured `state`, `period` [s] after the last call.
 
-        `shares`: the joints of each of several controllers that made it.
+        `claimed_rows`: the joints of each of several controllers that made it.
         """
         self._kernel.limit(state.array, command.array, period)
         stage, self.held_back = self.self_collision, None
         if stage is not None and np.count_nonzero(self._acts):
-            self._keep_links_apart(stage, state, command, period, shares)
+            self._keep_links_apart(stage, state, command, period, claimed_rows)
 
     def _keep_links_apart(
         self,
@@ -155,11 +155,11 @@ class LimitStage:
         state: JointState,
         command: JointCommand,
         period: float,
-        shares: Sequence[IndexArray],
+        claimed_rows: Sequence[IndexArray],
     ) -> None:
         acts, velocity = self._acts, np.where(self._acts, command.velocity, 0.0)
         wanted = np.where(acts, command.position, state.position)
-        allowed = stage.allowed(state, self._before, wanted, period, shares)
+        allowed = stage.allowed(state, self._before, wanted, period, claimed_rows)
         part = stage.allowed_velocity(state, velocity)
         if allowed is wanted and part == 1.0:
             return

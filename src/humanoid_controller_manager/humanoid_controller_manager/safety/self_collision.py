@@ -48,12 +48,12 @@ class SelfCollisionStage:
         before: FloatArray,
         wanted: FloatArray,
         period: float,
-        shares: Sequence[IndexArray] = (),
+        claimed_rows: Sequence[IndexArray] = (),
     ) -> FloatArray:
         """Return the targets [rad] that are allowed instead of `wanted`, `wanted` if these are.
 
-        `before`: the targets of the tick `period` [s] before. All (n_joints,). `shares`: the joints
-        of each of several controllers.
+        `before`: the targets of the tick `period` [s] before. All (n_joints,). `claimed_rows`: the
+        joints of each of several controllers.
         """
         measured, step = state.position, wanted - before
         ahead = measured + AHEAD * state.velocity
@@ -72,7 +72,7 @@ class SelfCollisionStage:
             return self._in_narrow_place(poses, wanted, rate)
         if now - there <= rate * (now - self._distance):
             return wanted
-        return before + self._shortened(poses, step, (now, there), rate, shares)
+        return before + self._shortened(poses, step, (now, there), rate, claimed_rows)
 
     def allowed_velocity(self, state: JointState, velocity: FloatArray) -> float:
         """Return which part, 0 to 1, of the target velocity [rad/s] (n_joints,) is allowed.
@@ -131,7 +131,7 @@ class SelfCollisionStage:
         step: FloatArray,
         distances: tuple[float, float],
         rate: float,
-        shares: Sequence[IndexArray],
+        claimed_rows: Sequence[IndexArray],
     ) -> FloatArray:
         """Return the part of `step` that is allowed; it is too long.
 
@@ -140,7 +140,7 @@ class SelfCollisionStage:
         measured, ahead, before = poses
         now, there = distances
         allowed = rate * (now - self._distance)
-        apart = self._leading_apart(poses, step, shares, now)
+        apart = self._leading_apart(poses, step, claimed_rows, now)
         nearer, part = step - apart, 1.0
         for _ in range(_TRIES):
             part *= _SHORTER * allowed / (now - there)  # where a line to the known distance leads
@@ -161,12 +161,12 @@ class SelfCollisionStage:
         return found
 
     def _leading_apart(
-        self, poses: _Poses, step: FloatArray, shares: Sequence[IndexArray], now: float
+        self, poses: _Poses, step: FloatArray, claimed_rows: Sequence[IndexArray], now: float
     ) -> FloatArray:
-        """Return the steps of those shares that by themselves lead no nearer than `now`."""
+        """Return the steps of those controllers that by themselves lead no nearer than `now`."""
         measured, ahead, before = poses
         apart = np.zeros_like(step)
-        for rows in shares:
+        for rows in claimed_rows:
             alone = np.zeros_like(step)
             alone[rows] = step[rows]
             if self._nearest(measured, ahead + alone, before + alone) >= now:

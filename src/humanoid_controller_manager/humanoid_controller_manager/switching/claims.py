@@ -100,7 +100,7 @@ def _conflict(one: Record, other: Record, joints: JointSet) -> str:
 
 def _rows(record: Record) -> IndexArray | None:
     slot = record.configured and record.configured.slot
-    return slot.share.rows if slot and slot.share else None
+    return slot.claimed.rows if slot and slot.claimed else None
 
 
 def _place(record: Record) -> str:

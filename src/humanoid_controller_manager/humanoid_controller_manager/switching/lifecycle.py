@@ -19,7 +19,11 @@ from humanoid_controller_manager.controller import (
     RobotFacts,
 )
 from humanoid_controller_manager.duties import Contract
-from humanoid_controller_manager.loop.mode_controllers import ControllerSlot, Share, member_names
+from humanoid_controller_manager.loop.mode_controllers import (
+    ClaimedJoints,
+    ControllerSlot,
+    member_names,
+)
 from humanoid_controller_manager.loop.snapshot import SnapshotListener
 from humanoid_controller_manager.plugins import CONTROLLERS, ROS_SIDES, find_plugin, require_plugin
 from humanoid_controller_manager.ros.parameters import ControllerEntry, parse
@@ -302,11 +306,11 @@ class Lifecycle:
         if mode is None:
             return Configured(instance, side, None, listener)
         fallbacks = tuple(record.entry.fallback_controllers)
-        share = None if rows is None else Share(rows)
+        claimed = None if rows is None else ClaimedJoints(rows)
         if listener is not None and rows is not None:
             listener = _of_member(listener, record.name, rows)
         slot = ControllerSlot(
-            record.name, instance, fallbacks, share, bool(instance.compensates_gravity)
+            record.name, instance, fallbacks, claimed, bool(instance.compensates_gravity)
         )
         return Configured(instance, side, slot, listener)
 

@@ -100,9 +100,9 @@ Exchange: TypeAlias = Callable[[Mapping[str, ControllerSlot], Sequence[SnapshotL
 def claimed_joints(record: Record, joints: JointSet) -> tuple[str, ...]:
     """Return the names of those of the robot's `joints` that a mode controller claims."""
     slot = record.configured and record.configured.slot
-    if not slot or slot.share is None:
+    if not slot or slot.claimed is None:
         return joints.names
-    return tuple(joints.names[row] for row in slot.share.rows)
+    return tuple(joints.names[row] for row in slot.claimed.rows)
 
 
 def slots_of(records: Records) -> dict[str, ControllerSlot]:

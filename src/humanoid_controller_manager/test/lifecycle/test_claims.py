@@ -30,7 +30,7 @@ def test_a_controller_with_a_list_is_configured_for_those_joints(new_world: Any)
     assert robot.joints.names == ("b",)
     assert len(robot.limits.velocity) == 1
     assert new_world.sides[0].robot.joints.names == ("b",)
-    assert slots_of(new_world.registry.records)["right"].share.rows.tolist() == [1]
+    assert slots_of(new_world.registry.records)["right"].claimed.rows.tolist() == [1]
     assert new_world.hardware.rows.tolist() == [0]  # its gains are checked on its joints
     assert new_world.registry.of_mode(Mode.STANDBY) == "right+left"
 
@@ -43,7 +43,7 @@ def test_the_joints_are_in_the_order_of_the_list(new_world: Any) -> None:
 def test_without_a_list_it_has_all_joints_and_no_share(new_world: Any, robot: RobotFacts) -> None:
     _bring_up(new_world, whole=None)
     assert new_world.instance("whole").configured[1] is robot
-    assert slots_of(new_world.registry.records)["whole"].share is None
+    assert slots_of(new_world.registry.records)["whole"].claimed is None
 
 
 def _snapshot() -> Snapshot:

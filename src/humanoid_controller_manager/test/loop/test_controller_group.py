@@ -12,7 +12,11 @@ from humanoid_control_common.errors import ConfigError, ControllerError
 from humanoid_control_common.robot.mit_interface import Capability, JointCommand, JointState
 from humanoid_control_common.rules.modes import Mode
 from humanoid_controller_manager.controller import ModeGains, Progress
-from humanoid_controller_manager.loop.mode_controllers import ControllerSlot, Share, group_name
+from humanoid_controller_manager.loop.mode_controllers import (
+    ClaimedJoints,
+    ControllerSlot,
+    group_name,
+)
 from humanoid_controller_manager.loop.snapshot import Phase, Snapshot
 
 JOINTS = ("a", "b", "c", "d", "e")
@@ -23,7 +27,7 @@ POSE = [0.1, 0.2, 0.3, 0.4, 0.5]
 class Bench:
     """A rig whose REMOTE is shared: `left` claims d and a, `right` b; c and e are held."""
 
-    def __init__(self, rig: Any, hardware: Any, shares: dict[str, Sequence[str]] | None = None):
+    def __init__(self, rig: Any, hardware: Any, claims: dict[str, Sequence[str]] | None = None):
         self.arm = hardware()
         self.rig = rig({"arm": (self.arm, JOINTS)})
         self.arm.measured[0] = POSE
@@ -34,16 +38,16 @@ class Bench:
             for name, controller in self.rig.controllers.items()
             if name != "remote"
         }
-        for name, joints in (shares or {"left": "da", "right": "b"}).items():
+        for name, joints in (claims or {"left": "da", "right": "b"}).items():
             self.add(name, joints)
         self.exchange()
 
     def add(self, name: str, joints: Sequence[str], **changes: Any) -> Any:
         kind = type(self.rig.controllers["standby"])
         controller = kind(changes.pop("mode", Mode.REMOTE), {}, 7.0, 0.7)
-        share = Share(self.rig.group.joints.indices(joints))
+        claimed = ClaimedJoints(self.rig.group.joints.indices(joints))
         self.controllers[name] = controller
-        self.slots[name] = ControllerSlot(name, controller, share=share, **changes)
+        self.slots[name] = ControllerSlot(name, controller, claimed=claimed, **changes)
         return controller
 
     def exchange(self) -> None:
@@ -121,8 +125,8 @@ def test_the_composed_command_is_each_members_on_its_joints_and_the_hold_elsewhe
     rig: Any, scripted_hardware: Any, owners: str, order: list[int], seed: int
 ) -> None:
     rows = {name: [row for row in order if owners[row] == name] for name in set(owners) - {"-"}}
-    shares = {name: [JOINTS[row] for row in rows[name]] for name in rows}
-    bench = Bench(rig, scripted_hardware, shares)
+    claims = {name: [JOINTS[row] for row in rows[name]] for name in rows}
+    bench = Bench(rig, scripted_hardware, claims)
     composed = np.zeros((5, 5))
     composed[0], composed[3:] = POSE, np.array([HELD]).T
     for name, own in rows.items():
@@ -482,8 +486,8 @@ def test_it_is_finished_when_all_members_are(bench: Bench) -> None:
 
 def test_one_without_progress_never_lets_it_be_finished(bench: Bench, rig: Any) -> None:
     kind = type(bench.rig.controllers["damped"])
-    share = bench.slots["right"].share
-    bench.slots["right"] = ControllerSlot("right", kind(Mode.REMOTE, {}, 1.0, 0.1), share=share)
+    claimed = bench.slots["right"].claimed
+    bench.slots["right"] = ControllerSlot("right", kind(Mode.REMOTE, {}, 1.0, 0.1), claimed=claimed)
     bench.exchange()
     bench.controllers["left"].fraction = 1.0
     snapshot = bench.start()
@@ -501,9 +505,9 @@ def test_remarks_are_those_of_the_members_by_name(bench: Bench) -> None:
 def test_a_member_gets_a_tick_as_its_own(bench: Bench) -> None:
     bench.controllers["left"].fraction = 0.5
     snapshot = bench.start()
-    own = snapshot.of_member("left", bench.slots["left"].share.rows)
+    own = snapshot.of_member("left", bench.slots["left"].claimed.rows)
     assert (own.controller, own.progress, own.members) == ("left", Progress(0, 1, 0.5), ())
     assert own.state.position.tolist() == [0.4, 0.1]
     assert own.command.position.tolist() == [0.4, 0.1]
-    away = bench.switch("damped").of_member("left", bench.slots["left"].share.rows)
+    away = bench.switch("damped").of_member("left", bench.slots["left"].claimed.rows)
     assert away.controller == "damped"

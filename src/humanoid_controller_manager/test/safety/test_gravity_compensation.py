@@ -12,7 +12,7 @@ from humanoid_control_common.robot.joints import JointLimits
 from humanoid_control_common.robot.mit_interface import JointCommand, JointState, mit_torque
 from humanoid_control_common.rules.modes import Mode
 from humanoid_control_common.rules.reasons import Reason
-from humanoid_controller_manager.loop.mode_controllers import ControllerSlot, Share
+from humanoid_controller_manager.loop.mode_controllers import ClaimedJoints, ControllerSlot
 from humanoid_controller_manager.reason_codes import CONTROLLER_FAILED
 from humanoid_controller_manager.safety.gravity_compensation import (
     RISE,
@@ -219,8 +219,8 @@ class LoopBench(Rig):
         )
         for name, (row, wants) in (members or {}).items():
             member = ScriptedController(Mode.REMOTE, STIFF_NEEDS, 20.0, 2.0)
-            share = Share(np.array([row]))
-            slots[name] = ControllerSlot(name, member, share=share, compensates_gravity=wants)
+            claimed = ClaimedJoints(np.array([row]))
+            slots[name] = ControllerSlot(name, member, claimed=claimed, compensates_gravity=wants)
         slots = {name: slot for name, slot in slots.items() if name != "remote" or not members}
         self.loop.exchange_slots(slots)
         self.start()

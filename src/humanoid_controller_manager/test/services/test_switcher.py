@@ -11,7 +11,7 @@ import pytest
 from humanoid_control_common.errors import ControllerError, SwitchRefusedError
 from humanoid_control_common.rules.modes import SAFE_MODES, Mode
 from humanoid_controller_manager.controller import ModeGains
-from humanoid_controller_manager.loop.mode_controllers import ControllerSlot, Share
+from humanoid_controller_manager.loop.mode_controllers import ClaimedJoints, ControllerSlot
 from humanoid_controller_manager.ros.parameters import ControllerEntry
 from humanoid_controller_manager.services.switch_plan import Selection
 from humanoid_controller_manager.services.switcher import Switcher
@@ -251,7 +251,9 @@ def test_one_of_two_is_replaced_and_the_other_goes_on(bench: Bench) -> None:
     for name, joint in (("left", "a"), ("right", "b"), ("spare", "b")):
         controller = kind(Mode.LOCOMOTION, {}, 1.0, 0.1)
         bench.robot.controllers[name] = controller
-        slot = ControllerSlot(name, controller, share=Share(group.joints.indices([joint])))
+        slot = ControllerSlot(
+            name, controller, claimed=ClaimedJoints(group.joints.indices([joint]))
+        )
         bench.registry.put(bench._record(name, controller, slot))
     bench.switch(["right", "left"], ["damped"])
     assert (bench.in_charge, bench.active("left"), bench.active("right")) == (

@@ -19,7 +19,11 @@ from humanoid_controller_manager.hardware.hardware_group import HardwareGroup
 from humanoid_controller_manager.hardware.member import Member
 from humanoid_controller_manager.hardware_component import HardwareInfo, JointInfo
 from humanoid_controller_manager.loop.control_loop import ControlLoop, SwitchRequest
-from humanoid_controller_manager.loop.mode_controllers import ControllerSlot, Share, group_name
+from humanoid_controller_manager.loop.mode_controllers import (
+    ClaimedJoints,
+    ControllerSlot,
+    group_name,
+)
 from humanoid_controller_manager.safety.limit_stage import LimitStage
 from humanoid_controller_manager.safety.self_collision import SelfCollisionStage
 from humanoid_controllers.passive_controllers import DampingController, DampingParameters
@@ -87,7 +91,9 @@ class Fingers:
         for row, name in enumerate(NAMES):
             controller: Controller = make(facts.of(np.array([row])))
             self.of[name] = controller
-            slots[name] = ControllerSlot(name, controller, ("damping",), Share(np.array([row])))
+            slots[name] = ControllerSlot(
+                name, controller, ("damping",), ClaimedJoints(np.array([row]))
+            )
         self.time = 10.0
         self.loop = ControlLoop(
             hardware,
