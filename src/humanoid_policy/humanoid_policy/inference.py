@@ -14,7 +14,7 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Question:
+class InferenceRequest:
     """The input of the policy in one policy step."""
 
     step: int
@@ -22,7 +22,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Answer:
+class InferenceResult:
     """The action of one policy step."""
 
     step: int
@@ -34,7 +34,7 @@ class Inference:
     """Compute one action at a time for the loop.
 
     The loop calls `ask` and `answer`; another thread calls `run`, or `step` instead of it.
-    With `at_once` no other thread is needed: `ask` computes the answer itself.
+    With `at_once` no other thread is needed: `ask` computes the result itself.
 
     Args:
         compute: returns the action, (m,), of the inputs.
@@ -43,21 +43,21 @@ class Inference:
     def __init__(self, compute: Callable[[ObservationInputs], FloatArray]) -> None:
         self.compute = compute
         self.at_once = False
-        self._asked: LatestValue[Question] = LatestValue()
-        self._answered: LatestValue[Answer] = LatestValue()
-        self._wake = Event()  # a question waits, or the end
+        self._asked: LatestValue[InferenceRequest] = LatestValue()
+        self._answered: LatestValue[InferenceResult] = LatestValue()
+        self._wake = Event()  # a request waits, or the end
         self._closed = False
 
     def ask(self, step: int, inputs: ObservationInputs) -> None:
-        """Leave a question in place of one that was not taken."""
-        self._asked.put(Question(step, inputs))
+        """Leave a request in place of one that was not taken."""
+        self._asked.put(InferenceRequest(step, inputs))
         if self.at_once:
             self.step()
         else:
             self._wake.set()
 
-    def answer(self, step: int) -> Answer | None:
-        """Return the answer of policy step `step`, None if it is not there. Others are dropped."""
+    def answer(self, step: int) -> InferenceResult | None:
+        """Return the result of policy step `step`, None if it is not there. Others are dropped."""
         found = self._answered.take()
         return found if found is not None and found.step == step else None
 
@@ -67,20 +67,20 @@ class Inference:
         self._wake.set()
 
     def run(self, machine: Machine) -> None:
-        """Answer questions until `close` is called."""
+        """Serve requests until `close` is called."""
         while not self._closed:
             machine.wait(self._wake)
-            self._wake.clear()  # first: a later question wakes the thread again
+            self._wake.clear()  # first: a later request wakes the thread again
             self.step()
 
     def step(self) -> None:
-        """Answer the question that waits, if there is one."""
-        question = self._asked.take()
-        if question is None:
+        """Serve the request that waits, if there is one."""
+        request = self._asked.take()
+        if request is None:
             return
         try:
-            answer = Answer(question.step, self.compute(question.inputs))
+            result = InferenceResult(request.step, self.compute(request.inputs))
         except Exception as error:  # ONNX Runtime's errors have no common class
             logger.exception("the inference of a policy failed")
-            answer = Answer(question.step, None, str(error))
-        self._answered.put(answer)
+            result = InferenceResult(request.step, None, str(error))
+        self._answered.put(result)
