@@ -16,7 +16,7 @@ from test_support.stepped.stack import Stack
 
 from humanoid_bringup.calibration.calibration_node import CalibrationLink
 from humanoid_bringup.calibration.files import file_text, replace_file
-from humanoid_bringup.calibration.formulas import Setting, flipped
+from humanoid_bringup.calibration.formulas import JointCalibration, flipped
 from humanoid_bringup.calibration.session import CalibrationSession
 from humanoid_bringup.robot_package import find_robot
 from humanoid_control_common.rules.modes import Mode
@@ -91,16 +91,19 @@ def check(
     session: CalibrationSession,
     joint: str,
     count: float,
-    truth: Setting,
-    setting: Setting,
+    truth: JointCalibration,
+    calibration: JointCalibration,
 ) -> None:  # fmt: skip
     """The error is within one count and half the bending of a stop, also if flipped."""
     limits, recording = session.robot.limits[joint], prime.control.recorded()
     angles = recording.position[:, recording.names.index(joint)]
     yielded = max(angles.max() - limits.high, limits.low - angles.min())
     assert yielded < SOFTEST, joint
-    assert setting.direction == truth.direction, joint
-    for found, true in ((setting, truth), (flipped(setting, limits), flipped(truth, limits))):
+    assert calibration.direction == truth.direction, joint
+    for found, true in (
+        (calibration, truth),
+        (flipped(calibration, limits), flipped(truth, limits)),
+    ):
         assert abs(found.homing_offset - true.homing_offset) <= count + yielded / 2, joint
 
 
@@ -121,7 +124,7 @@ def test_what_is_found_on_both_buses_is_the_truth_to_the_robot_that_is_started_w
 ) -> None:
     random, package = Random(seed), find_robot(that.robot)
     joints = load_actuators(package.drives.virtual_robot).joints
-    truth = {it: Setting(random.choice((-1, 1)), random.uniform(-pi, pi)) for it in joints}
+    truth = {it: JointCalibration(random.choice((-1, 1)), random.uniform(-pi, pi)) for it in joints}
     mounted = {it: Mounting(true.direction, true.homing_offset) for it, true in truth.items()}
     first = old_copy(package.drives.calibration, tmp_path)
     prime = Stack(tmp_path, mounted, that.robot, calibrate=True, calibration_file=first)
@@ -141,7 +144,7 @@ def test_what_is_found_on_both_buses_is_the_truth_to_the_robot_that_is_started_w
             session.flip(joint)
     found = {result.joint: result for result in session.results()}
     for joint, count in that.counts.items():
-        check(prime, session, joint, count, truth[joint], found[joint].setting)
+        check(prime, session, joint, count, truth[joint], found[joint].calibration)
     assert not any(found[joint].changed for joint in joints if joint not in that.counts)
 
     path, now = tmp_path / "calibration.yaml", datetime.now()

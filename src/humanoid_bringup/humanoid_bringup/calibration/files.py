@@ -34,11 +34,11 @@ def file_text(results: Sequence[JointResult], ids: Mapping[str, int], when: date
     longest = max(len(result.joint) for result in results) + 1
     lines = []
     for result in results:
-        setting = result.setting
+        calibration = result.calibration
         number = f"{ids[result.joint]},"
         values = (
-            f"id: {number:<3} direction: {setting.direction:2d}, "
-            f"homing_offset: {setting.homing_offset:+.{DIGITS}f}"
+            f"id: {number:<3} direction: {calibration.direction:2d}, "
+            f"homing_offset: {calibration.homing_offset:+.{DIGITS}f}"
         )
         lines.append(f"{result.joint + ':':<{longest}} {{{values}}}  # {result.origin}\n")
     return HEADER.format(date=when.strftime("%Y-%m-%d %H:%M:%S")) + "".join(lines)

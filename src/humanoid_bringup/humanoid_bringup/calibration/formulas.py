@@ -41,14 +41,14 @@ class Interval:
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class JointCalibration:
     """Calibration of one joint."""
 
     direction: int  # 1 or -1
     homing_offset: float  # [rad] raw angle at joint angle 0
 
 
-def swept(raw: Interval, limits: Interval, direction: int) -> Setting:
+def swept(raw: Interval, limits: Interval, direction: int) -> JointCalibration:
     """Compute the calibration from the raw angles at both stops, taken for the URDF's limits.
 
     The offset is the mean of those by the lower and by the upper stop. So the error of one stop,
@@ -56,10 +56,10 @@ def swept(raw: Interval, limits: Interval, direction: int) -> Setting:
     """
     found = raw.directed(direction)
     offset = 0.5 * ((found.low - limits.low) + (found.high - limits.high)) * direction
-    return Setting(direction, offset)
+    return JointCalibration(direction, offset)
 
 
-def flipped(setting: Setting, limits: Interval) -> Setting:
-    """Return the setting with the other direction for the same sweep: the stops stay."""
-    shift = setting.direction * (limits.low + limits.high)
-    return Setting(-setting.direction, setting.homing_offset + shift)
+def flipped(calibration: JointCalibration, limits: Interval) -> JointCalibration:
+    """Return the calibration with the other direction for the same sweep: the stops stay."""
+    shift = calibration.direction * (limits.low + limits.high)
+    return JointCalibration(-calibration.direction, calibration.homing_offset + shift)

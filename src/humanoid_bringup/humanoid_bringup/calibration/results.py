@@ -7,7 +7,7 @@ from typing import Final
 from humanoid_bringup.calibration.formulas import (
     SMALLEST_SWEEP,
     Interval,
-    Setting,
+    JointCalibration,
     flipped,
     swept,
 )
@@ -21,7 +21,7 @@ class JointResult:
     """One joint."""
 
     joint: str
-    setting: Setting
+    calibration: JointCalibration
     changed: bool  # by a sweep or a flip
     origin: str  # in words, for the file
     sweep: Interval | None  # raw [rad]; None if the joint was never recorded
@@ -30,40 +30,40 @@ class JointResult:
 
 
 def joint_result(
-    joint: str, prior: Setting, sweep: Interval | None, limits: Interval, *, flip: bool
+    joint: str, prior: JointCalibration, sweep: Interval | None, limits: Interval, *, flip: bool
 ) -> JointResult:
     """Return direction and offset from `sweep`, or the `prior` ones if it is too short.
 
     `flip`: the direction is the other one than the prior calibration has.
     """
-    setting = flipped(prior, limits) if flip else prior
+    calibration = flipped(prior, limits) if flip else prior
     origin = "direction flipped" if flip else "kept"
     used = sweep is not None and sweep.width >= SMALLEST_SWEEP
     if sweep is not None and used:
-        setting = swept(sweep, limits, setting.direction)
+        calibration = swept(sweep, limits, calibration.direction)
         origin = f"swept {sweep.width:.3f} of {limits.width:.3f} rad" + (
             ", direction flipped" if flip else ""
         )
     return JointResult(
         joint=joint,
-        setting=setting,
+        calibration=calibration,
         changed=flip or used,
         origin=origin,
         sweep=sweep,
         coverage=sweep.width / limits.width if sweep else None,
-        warnings=tuple(_warnings(setting, sweep if used else None, limits)),
+        warnings=tuple(_warnings(calibration, sweep if used else None, limits)),
     )
 
 
-def _warnings(setting: Setting, sweep: Interval | None, limits: Interval) -> list[str]:
+def _warnings(calibration: JointCalibration, sweep: Interval | None, limits: Interval) -> list[str]:
     found = []
-    if abs(setting.homing_offset) > math.pi:
+    if abs(calibration.homing_offset) > math.pi:
         found.append(
-            f"homing offset {setting.homing_offset:+.2f} rad is beyond ±π: is the direction "
-            f"{setting.direction:+d} the wrong one?"
+            f"homing offset {calibration.homing_offset:+.2f} rad is beyond ±π: is the direction "
+            f"{calibration.direction:+d} the wrong one?"
         )
     if sweep is not None:
-        found += _about_the_range(setting.direction, sweep, limits)
+        found += _about_the_range(calibration.direction, sweep, limits)
     return found
 
 

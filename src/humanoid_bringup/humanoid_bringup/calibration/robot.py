@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from humanoid_bringup.calibration.formulas import Interval, Setting
+from humanoid_bringup.calibration.formulas import Interval, JointCalibration
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.robot.calibration import (
     Calibration,
@@ -47,7 +47,7 @@ class Robot:
     drives: Mapping[str, Drive]  # the eRobs
     loose: frozenset[str]  # joints that are limp in ZERO_TORQUE by themselves: the CAN motors
     file: Path
-    prior: Mapping[str, Setting]  # in `file`
+    prior: Mapping[str, JointCalibration]  # in `file`
     in_force: Calibration  # of all joints; identity where a joint is mocked
     period: float  # [s] of the control loop
 
@@ -73,7 +73,7 @@ def read_robot(urdf: str) -> Robot:
             joint.name for b in blocks if b.plugin != EROB_PLUGIN for joint in b.joints
         ),
         file=path,
-        prior={name: Setting(e.direction, e.homing_offset) for name, e in entries.items()},
+        prior={name: JointCalibration(e.direction, e.homing_offset) for name, e in entries.items()},
         in_force=_in_force(addresses, entries),
         period=_period(blocks),
     )

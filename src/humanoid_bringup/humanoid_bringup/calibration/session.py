@@ -99,8 +99,8 @@ class CalibrationSession:
         ]
 
     def _row(self, result: JointResult, raw: float, loose: bool) -> JointRow:
-        setting = result.setting
-        position = setting.direction * (raw - setting.homing_offset)
+        calibration = result.calibration
+        position = calibration.direction * (raw - calibration.homing_offset)
         return JointRow(result, raw, position, result.joint == self.selected, loose)
 
     def _loose(self) -> NDArray[np.bool_]:

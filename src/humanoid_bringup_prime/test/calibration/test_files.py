@@ -16,7 +16,7 @@ from humanoid_bringup.calibration.files import (
     file_text,
     replace_file,
 )
-from humanoid_bringup.calibration.formulas import Setting
+from humanoid_bringup.calibration.formulas import JointCalibration
 from humanoid_bringup.calibration.results import JointResult
 from humanoid_control_common.robot.calibration import load_complete_calibration
 
@@ -25,8 +25,8 @@ BACKUP = "calibration.yaml.20250301-120000.bak"
 IDS = {f"joint_{i}": i + 20 for i in range(14)}
 
 
-def result(joint: str, setting: Setting) -> JointResult:
-    return JointResult(joint, setting, True, "swept 2.650 of 2.650 rad", None, None, ())
+def result(joint: str, calibration: JointCalibration) -> JointResult:
+    return JointResult(joint, calibration, True, "swept 2.650 of 2.650 rad", None, None, ())
 
 
 @given(st.lists(st.tuples(st.sampled_from([-1, 1]), st.floats(-50, 50)), min_size=14, max_size=14))
@@ -34,7 +34,9 @@ def test_what_is_written_is_what_the_components_read(
     tmp_path_factory: pytest.TempPathFactory, values: list[tuple[int, float]]
 ) -> None:
     path = tmp_path_factory.mktemp("file") / "calibration.yaml"
-    results = [result(name, Setting(*value)) for name, value in zip(IDS, values, strict=True)]
+    results = [
+        result(name, JointCalibration(*value)) for name, value in zip(IDS, values, strict=True)
+    ]
     replace_file(path, file_text(results, IDS, NOON), NOON)
     entries = load_complete_calibration(path, dict(IDS))
     assert [entry.id for entry in entries.values()] == list(IDS.values())
@@ -44,7 +46,7 @@ def test_what_is_written_is_what_the_components_read(
 
 
 def test_the_file_explains_itself() -> None:
-    text = file_text([result("elbow", Setting(-1, 0.25))], {"elbow": 3}, NOON)
+    text = file_text([result("elbow", JointCalibration(-1, 0.25))], {"elbow": 3}, NOON)
     assert "written by `hc calibrate` on 2025-03-01 12:00:00" in text
     assert "raw = direction * joint + homing_offset" in text
     assert text.splitlines()[-1] == (

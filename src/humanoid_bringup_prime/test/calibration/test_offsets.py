@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from humanoid_bringup.calibration.formulas import Interval, Setting, flipped, swept
+from humanoid_bringup.calibration.formulas import Interval, JointCalibration, flipped, swept
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.robot.calibration import Calibration
 
@@ -19,25 +19,25 @@ directions = st.sampled_from([-1, 1])
 ranges = st.tuples(angles, st.floats(0.6, 6.0)).map(lambda p: Interval(p[0], p[0] + p[1]))
 
 
-def raw_stops(truth: Setting, limits: Interval) -> Interval:
+def raw_stops(truth: JointCalibration, limits: Interval) -> Interval:
     """Return the raw angles of the two stops of a joint with this mounting."""
     stops = [truth.direction * stop + truth.homing_offset for stop in (limits.low, limits.high)]
     return Interval(min(stops), max(stops))
 
 
-def close(setting: Setting) -> object:
-    return pytest.approx((setting.direction, setting.homing_offset), abs=1e-9)
+def close(calibration: JointCalibration) -> object:
+    return pytest.approx((calibration.direction, calibration.homing_offset), abs=1e-9)
 
 
-def pair(setting: Setting) -> tuple[int, float]:
-    return setting.direction, setting.homing_offset
+def pair(calibration: JointCalibration) -> tuple[int, float]:
+    return calibration.direction, calibration.homing_offset
 
 
 @given(directions, offsets, ranges)
 def test_a_sweep_to_both_stops_finds_the_true_offset(
     direction: int, offset: float, limits: Interval
 ) -> None:
-    truth = Setting(direction, offset)
+    truth = JointCalibration(direction, offset)
     assert pair(swept(raw_stops(truth, limits), limits, direction)) == close(truth)
 
 
@@ -45,7 +45,7 @@ def test_a_sweep_to_both_stops_finds_the_true_offset(
 def test_with_the_wrong_direction_a_flip_finds_it_without_a_new_sweep(
     direction: int, offset: float, limits: Interval
 ) -> None:
-    truth = Setting(direction, offset)
+    truth = JointCalibration(direction, offset)
     mistaken = swept(raw_stops(truth, limits), limits, -direction)
     assert mistaken.direction == -direction
     assert pair(flipped(mistaken, limits)) == close(truth)
@@ -63,15 +63,15 @@ def test_a_flip_gives_what_a_sweep_in_that_direction_would_have_given(
 
 @given(directions, offsets, ranges)
 def test_two_flips_change_nothing(direction: int, offset: float, limits: Interval) -> None:
-    setting = Setting(direction, offset)
-    assert pair(flipped(flipped(setting, limits), limits)) == close(setting)
+    calibration = JointCalibration(direction, offset)
+    assert pair(flipped(flipped(calibration, limits), limits)) == close(calibration)
 
 
 @given(directions, offsets, ranges, st.floats(0.0, 0.05), st.floats(0.0, 0.05))
 def test_stops_that_yield_cost_half_of_what_they_yield_differently(
     direction: int, offset: float, limits: Interval, low: float, high: float
 ) -> None:
-    truth = Setting(direction, offset)
+    truth = JointCalibration(direction, offset)
     real = Interval(limits.low - low, limits.high + high)
     found = swept(raw_stops(truth, real), limits, direction)
     assert abs(found.homing_offset - offset) <= abs(high - low) / 2 + 1e-9
@@ -81,9 +81,9 @@ def test_stops_that_yield_cost_half_of_what_they_yield_differently(
 def test_the_found_calibration_puts_the_stops_where_the_urdf_has_them(
     direction: int, offset: float, limits: Interval, guess: int
 ) -> None:
-    raw = raw_stops(Setting(direction, offset), limits)
-    setting = swept(raw, limits, guess)
-    signs, zeros = np.array([float(setting.direction)]), np.array([setting.homing_offset])
+    raw = raw_stops(JointCalibration(direction, offset), limits)
+    calibration = swept(raw, limits, guess)
+    signs, zeros = np.array([float(calibration.direction)]), np.array([calibration.homing_offset])
     joint = Calibration(signs, zeros).position_to_joint(np.array([raw.low, raw.high]))
     stops = sorted(joint.tolist())
     assert stops == pytest.approx([limits.low, limits.high], abs=1e-9)
@@ -98,7 +98,9 @@ def test_the_formulas_are_the_documented_ones() -> None:
     assert swept(Interval(-3.9, -1.2), limits, -1).homing_offset == pytest.approx(
         -0.5 * ((1.2 + 2.3) + (3.9 - 0.35))
     )
-    assert flipped(Setting(-1, 0.5), limits) == Setting(1, 0.5 + (-1) * (-2.3 + 0.35))
+    assert flipped(JointCalibration(-1, 0.5), limits) == JointCalibration(
+        1, 0.5 + (-1) * (-2.3 + 0.35)
+    )
 
 
 def test_a_range_upside_down_is_refused() -> None:

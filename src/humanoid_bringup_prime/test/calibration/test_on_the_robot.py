@@ -14,7 +14,7 @@ import pytest
 import yaml
 from test_support.stepped.stepped_time import RingTime
 
-from humanoid_bringup.calibration.formulas import Setting, flipped
+from humanoid_bringup.calibration.formulas import JointCalibration, flipped
 from humanoid_bringup.calibration.limp_drive import LimpDrives
 from humanoid_bringup.calibration.robot import read_robot
 from humanoid_bringup.calibration.session import CalibrationSession
@@ -85,16 +85,19 @@ class Operator:
 
 
 @pytest.fixture(params=SEEDS)
-def mountings(request: pytest.FixtureRequest) -> dict[str, Setting]:
+def mountings(request: pytest.FixtureRequest) -> dict[str, JointCalibration]:
     """The true mounting of each joint."""
     random = Random(request.param)
     return {
-        joint: Setting(random.choice((-1, 1)), random.uniform(-pi, pi)) for joint in RING_JOINTS
+        joint: JointCalibration(random.choice((-1, 1)), random.uniform(-pi, pi))
+        for joint in RING_JOINTS
     }
 
 
 @pytest.fixture
-def operator(ring_bench: Any, mountings: dict[str, Setting], tmp_path: Path) -> Iterator[Operator]:
+def operator(
+    ring_bench: Any, mountings: dict[str, JointCalibration], tmp_path: Path
+) -> Iterator[Operator]:
     body, truth = tmp_path / "virtual.urdf", tmp_path / "mountings.yaml"
     body.write_text(expand({}))
     rows = {n: {"direction": m.direction, "offset": m.homing_offset} for n, m in mountings.items()}
@@ -117,7 +120,7 @@ def operator(ring_bench: Any, mountings: dict[str, Setting], tmp_path: Path) -> 
 
 
 def test_sweeps_to_both_stops_find_random_directions_and_offsets_of_all_arm_joints(
-    operator: Operator, mountings: dict[str, Setting]
+    operator: Operator, mountings: dict[str, JointCalibration]
 ) -> None:
     bench, session = operator.bench, operator.session
     factory = bench.run(0.2).rows()
@@ -128,14 +131,14 @@ def test_sweeps_to_both_stops_find_random_directions_and_offsets_of_all_arm_join
     assert bench.rows() == factory
     assert not any(drive["error"] for drive in bench.control.drives())
 
-    def check(truth_in: Callable[[str], Setting]) -> None:
+    def check(truth_in: Callable[[str], JointCalibration]) -> None:
         """The error is within one count of the encoder and half the bending of one stop."""
         found = {result.joint: result for result in session.results()}
         for joint in RING_JOINTS:
-            truth, setting = truth_in(joint), found[joint].setting
+            truth, calibration = truth_in(joint), found[joint].calibration
             assert 0.0 <= operator.yielded[joint] < SOFTEST, joint
-            assert setting.direction == truth.direction, joint
-            error = abs(setting.homing_offset - truth.homing_offset)
+            assert calibration.direction == truth.direction, joint
+            error = abs(calibration.homing_offset - truth.homing_offset)
             assert error <= COUNT + operator.yielded[joint] / 2, joint
 
     # With the assumed direction the result is right or needs one flip.

@@ -10,7 +10,7 @@ import pytest
 import yaml
 from ament_index_python.packages import get_package_share_directory
 
-from humanoid_bringup.calibration.formulas import Interval, Setting
+from humanoid_bringup.calibration.formulas import Interval, JointCalibration
 from humanoid_bringup.calibration.robot import Robot, read_robot
 from humanoid_bringup.options import Backend, Options
 from humanoid_bringup.plan import notes, plan
@@ -58,7 +58,7 @@ def test_all_joints_their_drives_and_their_limits_are_known(edited: Any) -> None
     elbow = found.drives["left_elbow_pitch"]
     assert (elbow.slave, elbow.least_damping) == (3, 56)  # 9.408 · 6, rounded
     assert found.ids["right_wrist_pitch"] == 39
-    assert found.prior["left_elbow_pitch"] == Setting(-1, 0.5)
+    assert found.prior["left_elbow_pitch"] == JointCalibration(-1, 0.5)
     assert found.limits["left_elbow_pitch"] == Interval(-2.3, 0.35)
     place = found.joints.names.index("left_elbow_pitch")
     assert found.in_force.direction[place] == -1.0
@@ -71,7 +71,7 @@ def test_the_calibration_of_mocked_joints_is_kept_but_not_in_force(edited: Any) 
     found = robot(calibration_file=str(path), backends="ec")
     place = found.joints.names.index("left_wrist_roll")
     assert found.loose == set()
-    assert found.prior["left_wrist_roll"] == Setting(-1, 0.5)
+    assert found.prior["left_wrist_roll"] == JointCalibration(-1, 0.5)
     assert (found.in_force.direction[place], found.in_force.homing_offset[place]) == (1.0, 0.0)
 
 

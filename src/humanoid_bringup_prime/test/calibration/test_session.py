@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from humanoid_bringup.calibration.formulas import Setting
+from humanoid_bringup.calibration.formulas import JointCalibration
 from humanoid_bringup.calibration.limp_drive import LimpDrives
 from humanoid_bringup.calibration.robot import Robot, read_robot
 from humanoid_bringup.calibration.session import CalibrationSession, JointRow
@@ -47,7 +47,7 @@ def test_a_wrist_is_limp_by_itself_and_is_calibrated_by_moving_it(session: Any) 
     found = row(session, "left_wrist_roll")
     assert found.loose
     # Between -0.4 and 1.0: 0.3 in the middle of ±0.7.
-    assert found.result.setting.homing_offset == pytest.approx(0.3)
+    assert found.result.calibration.homing_offset == pytest.approx(0.3)
     assert found.position == pytest.approx(-0.7)
     assert found.raw == -0.4
     assert not row(session, "right_wrist_roll").result.changed
@@ -74,7 +74,7 @@ def test_a_wrist_that_a_mode_moves_is_not_calibrated_by_that(session: Any, mode:
     assert found.result.sweep is None
     session.mode_in_force = ModeInForce(Mode.DAMPING, 4)
     move(session, "left_wrist_roll", 0.0, 1.0, -0.4)
-    assert row(session, "left_wrist_roll").result.setting.homing_offset == pytest.approx(0.3)
+    assert row(session, "left_wrist_roll").result.calibration.homing_offset == pytest.approx(0.3)
 
 
 def test_an_erob_that_is_held_is_not_calibrated_by_its_sag(session: Any) -> None:
@@ -84,14 +84,14 @@ def test_an_erob_that_is_held_is_not_calibrated_by_its_sag(session: Any) -> None
     assert found.selected
     assert not found.loose
     assert found.result.sweep is None
-    assert found.result.setting == Setting(1, 0.0)
+    assert found.result.calibration == JointCalibration(1, 0.0)
 
 
 def test_flipping_twice_is_not_flipping(session: Any) -> None:
     session.flip("left_elbow_pitch")
-    assert row(session, "left_elbow_pitch").result.setting.direction == -1
+    assert row(session, "left_elbow_pitch").result.calibration.direction == -1
     session.flip("left_elbow_pitch")
-    assert row(session, "left_elbow_pitch").result.setting == Setting(1, 0.0)
+    assert row(session, "left_elbow_pitch").result.calibration == JointCalibration(1, 0.0)
 
 
 def test_a_sweep_can_be_discarded(session: Any) -> None:

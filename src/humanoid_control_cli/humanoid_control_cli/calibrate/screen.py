@@ -76,8 +76,8 @@ def warning_lines(results: Iterable[JointResult]) -> list[str]:
 def result_lines(results: Iterable[JointResult]) -> list[str]:
     """Return the new calibration of each joint that changes, one a line."""
     return [
-        f"{result.joint}: direction {result.setting.direction:+d}, "
-        f"homing offset {result.setting.homing_offset:+.6f} rad ({result.origin})"
+        f"{result.joint}: direction {result.calibration.direction:+d}, "
+        f"homing offset {result.calibration.homing_offset:+.6f} rad ({result.origin})"
         for result in results
         if result.changed
     ]
@@ -98,7 +98,7 @@ def _cells(row: JointRow) -> list[Text | str]:
     result, sweep = row.result, row.result.sweep
     limp = Text("limp", style="bold red") if row.loose else Text("held")
     offset = Text(
-        f"{result.setting.homing_offset:+.5f}",
+        f"{result.calibration.homing_offset:+.5f}",
         style="bold green" if result.changed else "dim",
     )
     return [
@@ -109,7 +109,7 @@ def _cells(row: JointRow) -> list[Text | str]:
         f"{sweep.high:+.3f}" if sweep else EMPTY,
         _sweep(sweep.width) if sweep else EMPTY,
         f"{result.coverage:.0%}" if result.coverage is not None else EMPTY,
-        f"{result.setting.direction:+d}",
+        f"{result.calibration.direction:+d}",
         offset,
     ]
 
