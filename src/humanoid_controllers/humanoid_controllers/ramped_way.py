@@ -10,7 +10,7 @@ RAMP: Final = 0.25  # of the time, for each of both ramps: the speed is 4/3 of t
 SHORTEST: Final = 1e-3  # of the time; a way at the speed limit leaves no time for a ramp
 
 
-class Part(NamedTuple):
+class WayPosition(NamedTuple):
     """The present position of a motion on its way."""
 
     way: float  # done, 0 to 1
@@ -22,14 +22,14 @@ def ramp_within(mean: float) -> float:
     return max(min(RAMP, 1.0 - mean), SHORTEST)
 
 
-def ramped(time: float, ramp: float) -> Part:
+def ramped(time: float, ramp: float) -> WayPosition:
     """Return the part done after `time`, 0 to 1 of the whole.
 
     In a ramp the speed is 3 x² − 2 x³ of the constant one, so that the acceleration has no step.
     """
     speed = 1.0 / (1.0 - ramp)
     if ramp <= time <= 1.0 - ramp:
-        return Part(speed * (time - 0.5 * ramp), speed)
+        return WayPosition(speed * (time - 0.5 * ramp), speed)
     x = max(min(time, 1.0 - time), 0.0) / ramp
     way = speed * ramp * (1.0 - 0.5 * x) * x**3
-    return Part(way if time < ramp else 1.0 - way, speed * (3.0 - 2.0 * x) * x**2)
+    return WayPosition(way if time < ramp else 1.0 - way, speed * (3.0 - 2.0 * x) * x**2)
