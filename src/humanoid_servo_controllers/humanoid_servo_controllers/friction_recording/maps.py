@@ -22,7 +22,7 @@ DIGITS: Final = 6  # of the points: micrometres at an arm's length
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Binned:
+class BinMedians:
     """Medians of the samples of one direction, in bins of equal width.
 
     Args:
@@ -36,7 +36,7 @@ class Binned:
 
 def binned(
     samples: Sequence[FrictionSample], direction: int, lower: float, upper: float, points: int
-) -> Binned:
+) -> BinMedians:
     """Return the medians of `direction` in `points` bins from `lower` to `upper` [rad]."""
     edges = np.linspace(lower, upper, points + 1)
     chosen = [it for it in samples if it.direction == direction]
@@ -48,7 +48,7 @@ def binned(
         own = efforts[number == i]
         if len(own) >= LEAST:
             medians[i] = np.median(own)
-    return Binned(0.5 * (edges[:-1] + edges[1:]), medians)
+    return BinMedians(0.5 * (edges[:-1] + edges[1:]), medians)
 
 
 def interpolated_bins(
