@@ -36,7 +36,7 @@ _LENGTH_AT: Final = 6  # in a datagram
 
 
 @dataclass(frozen=True, slots=True)
-class Exchanged:
+class ExchangeResult:
     """The answer to a frame of process data."""
 
     working_counter: int  # of the process data
@@ -86,7 +86,7 @@ class ProcessFrame:
         self._frame[self._outputs] = outputs
         return bytes(self._frame)
 
-    def answer(self, frame: bytes) -> Exchanged | None:
+    def answer(self, frame: bytes) -> ExchangeResult | None:
         """Return what `frame` brings, None if it is no answer to the latest request."""
         if len(frame) < len(self._frame) or frame[12:14] != _ETHERTYPE:
             return None
@@ -99,7 +99,7 @@ class ProcessFrame:
                 return None
         counters = [WORKING_COUNTER.unpack_from(frame, data.stop)[0] for data in self._data]
         _, clock, states = self._data
-        return Exchanged(
+        return ExchangeResult(
             counters[0],
             frame[self._inputs],
             int.from_bytes(frame[clock], "little"),

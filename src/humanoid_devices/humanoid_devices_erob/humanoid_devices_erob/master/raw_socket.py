@@ -21,7 +21,7 @@ from typing import Final, TypeVar
 from humanoid_control_common.machine.machine import Machine
 from humanoid_devices_erob.errors import InterfaceError
 from humanoid_devices_erob.mailbox.mailbox_port import Access
-from humanoid_devices_erob.master.process_frame import FIRST_STATION, Exchanged, ProcessFrame
+from humanoid_devices_erob.master.process_frame import FIRST_STATION, ExchangeResult, ProcessFrame
 from humanoid_devices_erob.wire.errors import WireError
 from humanoid_devices_erob.wire.frame import (
     SHORTEST_FRAME,
@@ -179,7 +179,9 @@ class RawDatagrams:
         self._under_way = None
         return _data(found, wanted.requests)
 
-    def exchange(self, frame: ProcessFrame, outputs: bytes, patience: float) -> Exchanged | None:
+    def exchange(
+        self, frame: ProcessFrame, outputs: bytes, patience: float
+    ) -> ExchangeResult | None:
         """Exchange process data; None without an answer within `patience` [s]."""
         self._drop()
         self._socket.send(frame.request(self._next_index(), outputs))
