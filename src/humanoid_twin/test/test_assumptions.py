@@ -6,13 +6,13 @@ import pytest
 
 from humanoid_control_common.errors import ConfigError
 from humanoid_twin.assumptions import assume
-from humanoid_twin.erob.parameters import Offer
+from humanoid_twin.erob.parameters import ObjectAccess
 from humanoid_twin.errors import TwinError
 
 
 def test_each_choice_changes_its_parameter_and_nothing_else():
     made = assume(["feed_forward=absent", "gain_bytes=2", "brake=yes", "error_limit=9"])
-    assert (made.drive.feed_forward, made.drive.gain_bytes) == (Offer.ABSENT, 2)
+    assert (made.drive.feed_forward, made.drive.gain_bytes) == (ObjectAccess.ABSENT, 2)
     assert made.drive.brake is True
     assert made.slave.clocks.error_limit == 9
     assert made.drive.gear == assume([]).drive.gear

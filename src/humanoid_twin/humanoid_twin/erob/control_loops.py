@@ -12,7 +12,7 @@ from humanoid_twin.erob.parameters import (
     VELOCITY_GAIN_UNIT,
     DriveParameters,
     LoopGains,
-    Offer,
+    ObjectAccess,
 )
 
 RegisterName = Literal["position", "velocity", "integral", "feed_forward"]
@@ -112,7 +112,7 @@ class CascadedLoop:
     def __init__(self, parameters: DriveParameters) -> None:
         self._limit = parameters.current_limit
         self._unit = parameters.integral_unit
-        self._feeds = parameters.feed_forward is not Offer.ABSENT
+        self._feeds = parameters.feed_forward is not ObjectAccess.ABSENT
         self.use(parameters.factory)
         self.reset()
 

@@ -9,7 +9,7 @@ from humanoid_twin.erob.cia402 import STATUSWORDS, is_fault_reset, next_state
 from humanoid_twin.erob.control_loops import CascadedLoop, CspInterpolator, GainStore
 from humanoid_twin.erob.faults import DriveError, FaultMemory
 from humanoid_twin.erob.objects import build_dictionary
-from humanoid_twin.erob.parameters import COUNTS_PER_RADIAN, TICK, DriveParameters, Offer
+from humanoid_twin.erob.parameters import COUNTS_PER_RADIAN, TICK, DriveParameters, ObjectAccess
 from humanoid_twin.ethercat.firmware import AlState
 from humanoid_twin.mounting import MountedEncoder, Mounting
 from humanoid_twin.physics.plant import Plant
@@ -73,7 +73,7 @@ class ErobDrive:
         self._target = counts
         if self._mode != CSP:
             return
-        if self._parameters.interpolation is Offer.ABSENT:
+        if self._parameters.interpolation is ObjectAccess.ABSENT:
             self._interpolator.aim(counts)
         else:
             seconds = self.interpolation_period * 10.0**self.interpolation_index

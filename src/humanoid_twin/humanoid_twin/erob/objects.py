@@ -9,7 +9,7 @@ from humanoid_devices_erob.wire import objects as wire
 from humanoid_devices_erob.wire.abort import AbortCode
 from humanoid_twin.erob.control_loops import GainStore, RegisterName
 from humanoid_twin.erob.faults import FaultMemory
-from humanoid_twin.erob.parameters import DriveParameters, Offer
+from humanoid_twin.erob.parameters import DriveParameters, ObjectAccess
 from humanoid_twin.ethercat.coe.dictionary import (
     Access,
     Entry,
@@ -144,22 +144,24 @@ def _add_gains(dictionary: ObjectDictionary, gains: GainStore, parameters: Drive
     )
 
 
-def _add_interpolation(dictionary: ObjectDictionary, drive: "ErobDrive", offer: Offer) -> None:
+def _add_interpolation(
+    dictionary: ObjectDictionary, drive: "ErobDrive", access: ObjectAccess
+) -> None:
     period = _output(drive, "interpolation_period", "Interpolation time period", TypeCode.U8)
     index = _output(drive, "interpolation_index", "Interpolation time index", TypeCode.I8)
-    entries = _offered({1: period, 2: index}, offer)
+    entries = _offered({1: period, 2: index}, access)
     if entries:
         dictionary.add_record(_INTERPOLATION, "Interpolation time period", entries)
 
 
-def _offered(entries: dict[int, Entry], offer: Offer) -> dict[int, Entry]:
+def _offered(entries: dict[int, Entry], access: ObjectAccess) -> dict[int, Entry]:
     """Return entries by subindex, as far as the drive offers them to the bus."""
-    match offer:
-        case Offer.ABSENT:
+    match access:
+        case ObjectAccess.ABSENT:
             return {}
-        case Offer.READ_ONLY:
+        case ObjectAccess.READ_ONLY:
             return {sub: replace(it, access=Access.RO) for sub, it in entries.items()}
-        case Offer.KEPT:
+        case ObjectAccess.KEPT:
             return {sub: replace(it, set=lambda _value: None) for sub, it in entries.items()}
-        case Offer.WRITABLE:
+        case ObjectAccess.WRITABLE:
             return entries

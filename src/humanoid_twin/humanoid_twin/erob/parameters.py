@@ -25,7 +25,7 @@ class LoopGains:
     feed_forward: int = 0x4000  # 0x2382:03, of the target's velocity; 0x4000 is 1.0 (public table)
 
 
-class Offer(Enum):
+class ObjectAccess(Enum):
     """Access of the bus to an object that the documents don't name."""
 
     WRITABLE = "writable"
@@ -50,10 +50,10 @@ class DriveParameters:
     # ^ 390 Nm/rad, 20 Nm s/rad realized: stiff; values assumed, confirm on hardware
     integral_unit: float = 0.1  # [1/s] of one LSB of 0x2381:02; assumed, confirm on hardware
     # 0x2382:03, which acts at 0x2383 = 1 only, like the gains; assumed, confirm on hardware
-    feed_forward: Offer = Offer.WRITABLE
+    feed_forward: ObjectAccess = ObjectAccess.WRITABLE
     # 0x60C2, factory value 1 ms: a target is reached after that time. Without it, after the time
     # between the last two targets. Assumed, confirm on hardware.
-    interpolation: Offer = Offer.ABSENT
+    interpolation: ObjectAccess = ObjectAccess.ABSENT
     first_mode: int = 8  # 0x6061 until 0x6060 has come with process data; assumed, confirm
     gain_bytes: int = 4  # of the gains, their gate and 0x2382:03; 4 or 2, assumed, confirm
     stores_gains_behind_closed_gate: bool = True  # at 0x2383 = 0; assumed, confirm on hardware

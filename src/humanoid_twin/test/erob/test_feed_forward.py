@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from humanoid_twin.erob.parameters import DriveParameters, Offer
+from humanoid_twin.erob.parameters import DriveParameters, ObjectAccess
 from humanoid_twin.ethercat.coe.dictionary import SdoAbort
 from humanoid_twin.physics.plant import Inertia
 
@@ -42,7 +42,7 @@ def test_target_that_follows_feeds_the_damper(make_bench, feed_forward, follow, 
 
 
 def test_drive_without_the_term_damps_whatever_the_target_does(make_bench):
-    bench = make_bench(inertia=ARM, drive=DriveParameters(feed_forward=Offer.ABSENT))
+    bench = make_bench(inertia=ARM, drive=DriveParameters(feed_forward=ObjectAccess.ABSENT))
     with pytest.raises(SdoAbort, match="subindex does not exist"):
         bench.read(0x2382, 3)
     bench.robot.plant.set_state(0, LEVEL, 0.0)
@@ -64,14 +64,14 @@ def test_register_acts_behind_an_open_gate_only(make_bench):
 
 
 def test_drive_may_refuse_to_change_it(make_bench):
-    bench = make_bench(drive=DriveParameters(feed_forward=Offer.READ_ONLY))
+    bench = make_bench(drive=DriveParameters(feed_forward=ObjectAccess.READ_ONLY))
     with pytest.raises(SdoAbort, match="read only"):
         bench.write(0x2382, 3, 0)
     assert bench.read(0x2382, 3) == 0x4000
 
 
 def test_drive_may_keep_it_silently(make_bench):
-    bench = make_bench(drive=DriveParameters(feed_forward=Offer.KEPT))
+    bench = make_bench(drive=DriveParameters(feed_forward=ObjectAccess.KEPT))
     bench.write(0x2383, 0, 1)
     bench.write(0x2382, 3, 0)
     assert bench.read(0x2382, 3) == 0x4000

@@ -4,7 +4,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given, settings
 
-from humanoid_twin.erob.parameters import DriveParameters, Offer
+from humanoid_twin.erob.parameters import DriveParameters, ObjectAccess
 from humanoid_twin.ethercat.firmware import AlState
 from humanoid_twin.physics.plant import Inertia
 
@@ -207,7 +207,7 @@ def test_first_mode_is_shown_until_another_is_written(make_bench):
 
 
 def test_interpolation_period_sets_how_soon_a_target_is_reached(make_bench):
-    drive = DriveParameters(interpolation=Offer.WRITABLE)
+    drive = DriveParameters(interpolation=ObjectAccess.WRITABLE)
     bench = make_bench(drive=drive)
     assert (bench.read(0x60C2, 1), bench.read(0x60C2, 2, signed=True)) == (1, -3)
     bench.write(0x60C2, 1, 20, size=1)
