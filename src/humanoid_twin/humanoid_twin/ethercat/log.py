@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Final
 
 from humanoid_twin.clock import SimulatedTime
-from humanoid_twin.ethercat.coe.coe import Accessed
+from humanoid_twin.ethercat.coe.coe import CompletedAccess
 
 Detail = dict[str, int | str | bool]
 LONGEST_LOG: Final = 10_000  # lines, some 6 MB: minutes of a robot in STANDBY
@@ -51,7 +51,7 @@ def request_detail(payload: bytes) -> Detail:
     }
 
 
-def access_detail(access: Accessed) -> Detail:
+def access_detail(access: CompletedAccess) -> Detail:
     """Return object and outcome of an access; `value` is a signed integer or hex digits."""
     detail: Detail = {
         "index": access.index,

@@ -14,7 +14,7 @@ _EXPEDITED_BYTES = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Accessed:
+class CompletedAccess:
     """A completed access to the dictionary."""
 
     write: bool
@@ -41,7 +41,9 @@ class _Transfer:
 class SdoServer:
     """Reads and writes a dictionary for a master; at most one transfer is open."""
 
-    def __init__(self, dictionary: ObjectDictionary, on_access: Callable[[Accessed], None]) -> None:
+    def __init__(
+        self, dictionary: ObjectDictionary, on_access: Callable[[CompletedAccess], None]
+    ) -> None:
         """`on_access` is called after each read and write."""
         self._dictionary = dictionary
         self._on_access = on_access
@@ -149,9 +151,9 @@ class SdoServer:
         try:
             data = read(index, subindex)
         except SdoAbort as abort:
-            self._on_access(Accessed(False, index, subindex, complete, b"", abort.code))
+            self._on_access(CompletedAccess(False, index, subindex, complete, b"", abort.code))
             raise
-        self._on_access(Accessed(False, index, subindex, complete, data))
+        self._on_access(CompletedAccess(False, index, subindex, complete, data))
         return data
 
     def _write(self, index: int, subindex: int, complete: bool, data: bytes) -> None:
@@ -159,6 +161,6 @@ class SdoServer:
         try:
             write(index, subindex, data)
         except SdoAbort as abort:
-            self._on_access(Accessed(True, index, subindex, complete, data, abort.code))
+            self._on_access(CompletedAccess(True, index, subindex, complete, data, abort.code))
             raise
-        self._on_access(Accessed(True, index, subindex, complete, data))
+        self._on_access(CompletedAccess(True, index, subindex, complete, data))

@@ -6,7 +6,7 @@ from dataclasses import replace
 from humanoid_devices_erob.wire import objects
 from humanoid_devices_erob.wire.coe import Emergency, Service, service_of
 from humanoid_twin.clock import NEVER, SimulatedTime
-from humanoid_twin.ethercat.coe.coe import Accessed, SdoServer
+from humanoid_twin.ethercat.coe.coe import CompletedAccess, SdoServer
 from humanoid_twin.ethercat.coe.communication import Identification, add_sync_type
 from humanoid_twin.ethercat.coe.mailbox import Mailbox
 from humanoid_twin.ethercat.coe.sdo_information import SdoInformation
@@ -261,5 +261,5 @@ class Slave:
         answer = self.sdo.answer(payload, capacity)
         return [] if answer is None else [answer]
 
-    def _accessed(self, access: Accessed) -> None:
+    def _accessed(self, access: CompletedAccess) -> None:
         self._note("write" if access.write else "read", access_detail(access))
