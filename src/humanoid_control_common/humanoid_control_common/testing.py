@@ -61,7 +61,7 @@ def _on(domain: int) -> Iterator[None]:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class UnreleasedResources:
     """Resources of this process that a call has not released."""
 
     blocks: int  # of Python's memory; an object has one or more
@@ -69,12 +69,12 @@ class Kept:
     descriptors: int  # open files
 
 
-def kept_by(run: Callable[[], object]) -> Kept:
+def kept_by(run: Callable[[], object]) -> UnreleasedResources:
     """Return the resources that `run` keeps. Bounded buffers must be full before."""
     before = _held()
     run()
     after = _held()
-    return Kept(*(now - then for now, then in zip(after, before, strict=True)))
+    return UnreleasedResources(*(now - then for now, then in zip(after, before, strict=True)))
 
 
 def _held() -> tuple[int, int, int]:
