@@ -27,7 +27,7 @@ from humanoid_stepped.scheduler import Process
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class FaultData:
     """The black box's data of a fault, instead of a file."""
 
     records: TickRecords
@@ -40,7 +40,7 @@ class Kept:
 class MemoryStore(Store):
     """The black box's files, in memory. See Store."""
 
-    kept: list[Kept] = field(default_factory=list)
+    kept: list[FaultData] = field(default_factory=list)
 
     def keep(
         self,
@@ -50,7 +50,7 @@ class MemoryStore(Store):
         fault: int | None,
     ) -> Path:
         """See Store."""
-        self.kept.append(Kept(records, tuple(reasons), tuple(received), fault))
+        self.kept.append(FaultData(records, tuple(reasons), tuple(received), fault))
         return self.folder / f"{len(self.kept)}"
 
     def files(self) -> list[Path]:
