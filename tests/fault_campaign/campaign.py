@@ -14,7 +14,7 @@ from typing import Final
 
 from fault_campaign.disturbing.stalls import Stalls
 from fault_campaign.judging.archive import Claim
-from fault_campaign.judging.black_box_check import Kept
+from fault_campaign.judging.black_box_check import FileCoverage
 from fault_campaign.judging.process_ends import violations as of_ends
 from fault_campaign.judging.violation import Breach, Violation
 from fault_campaign.kinds.kind import Kind
@@ -39,7 +39,7 @@ NEVER_EXCUSED: Final = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Excuse:
+class ExcusedAttempt:
     """Violations that do not count, since the host held the machine up during the trial."""
 
     held_up: float  # [s] longest gap
@@ -51,9 +51,9 @@ class Entry:
     """One trial that counts, with the attempts before it."""
 
     result: Result
-    excused: tuple[Excuse, ...]  # attempts before it
+    excused: tuple[ExcusedAttempt, ...]  # attempts before it
     held_up: float  # [s] longest gap during the trial that counts
-    kept: Kept | None = None  # record of the black box
+    kept: FileCoverage | None = None  # record of the black box
     lost: tuple[Violation, ...] = ()  # what the record lacks
     simplification: str = ""  # what was left out of the trial that the seed has drawn
 
@@ -64,19 +64,19 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Due:
+class PlannedTrial:
     """A trial to be done."""
 
     kind: Kind
     seed: int
-    excused: tuple[Excuse, ...] = ()  # attempts so far
+    excused: tuple[ExcusedAttempt, ...] = ()  # attempts so far
 
 
 @dataclass(frozen=True, slots=True)
 class Open:
     """A trial, and its claim for a file of the black box, which may be settled later."""
 
-    due: Due
+    due: PlannedTrial
     entry: Entry
     claim: Claim | None
 
@@ -102,7 +102,7 @@ class Campaign:
 
     def run(self, trials: Sequence[tuple[Kind, int]]) -> Iterator[Entry]:
         """Run trials of kind and seed one after another; yield each when it is settled."""
-        waiting = deque(Due(kind, seed) for kind, seed in trials)
+        waiting = deque(PlannedTrial(kind, seed) for kind, seed in trials)
         while waiting:
             unsettled: deque[Open] = deque()
             with ExitStack() as cleanup:
@@ -123,7 +123,7 @@ class Campaign:
         self,
         robot: WallRobot,
         stalls: Stalls,
-        waiting: deque[Due],
+        waiting: deque[PlannedTrial],
         unsettled: deque[Open],
     ) -> Iterator[Entry]:
         """Run trials on one robot as long as it can be brought back to health."""
@@ -146,12 +146,12 @@ class Campaign:
             while unsettled and unsettled[0].settled:
                 yield from self.counted_of(unsettled.popleft(), waiting)
 
-    def counted_of(self, it: Open, waiting: deque[Due]) -> Iterator[Entry]:
+    def counted_of(self, it: Open, waiting: deque[PlannedTrial]) -> Iterator[Entry]:
         """Yield the entry if it counts; repeat the trial if a hold-up may be the reason."""
         entry, due = it.settle(), it.due
         if excusable(entry, starves=due.kind.starves) and len(due.excused) + 1 < ATTEMPTS:
             self._say(f"  held up for {entry.held_up * 1e3:.0f} ms: again ({_text_of(entry.news)})")
-            excuse = Excuse(entry.held_up, entry.news)
+            excuse = ExcusedAttempt(entry.held_up, entry.news)
             waiting.append(replace(due, excused=(*due.excused, excuse)))
         else:
             yield entry
@@ -168,7 +168,7 @@ def _text_of(violations: Sequence[Violation]) -> str:
     return "; ".join(map(str, violations))
 
 
-def _failed(due: Due, begin: float, error: str, ends: Sequence[Violation]) -> Entry:
+def _failed(due: PlannedTrial, begin: float, error: str, ends: Sequence[Violation]) -> Entry:
     """Return a trial after which the robot could not even be restarted."""
     wrong = (Violation(Breach.NOT_WELL, error), *ends)
     result = Result.failed(due.kind, due.seed, wrong, begin, time.monotonic())

@@ -32,7 +32,7 @@ class Control:
 
 
 @dataclass(frozen=True, slots=True)
-class Conviction:
+class ControlResult:
     """Result of one control."""
 
     control: Control
@@ -75,7 +75,7 @@ def controls_of(robot: RobotJoints) -> tuple[Control, ...]:
 
 def convictions(
     controls: Sequence[Control], say: Callable[[str], object], *, stepped: bool = False
-) -> Iterator[Conviction]:
+) -> Iterator[ControlResult]:
     """Run each control on a robot of its own."""
     for control in controls:
         trials = [(control.kind, _SEED)]
@@ -83,10 +83,10 @@ def convictions(
             entries = list(campaign(trials, control.sabotage))
         else:
             entries = list(Campaign(say, control.sabotage).run(trials))
-        yield Conviction(control, entries)
+        yield ControlResult(control, entries)
 
 
-def text_of(conviction: Conviction) -> str:
+def text_of(conviction: ControlResult) -> str:
     """Return the results as text."""
     control = conviction.control
     mark = "convicted" if conviction.convicted else "NOT CONVICTED"

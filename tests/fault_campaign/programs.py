@@ -35,14 +35,14 @@ def module(name: str, *words: str) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Death:
+class UnexpectedEnd:
     """A process that ended without an order of the campaign."""
 
     label: str
     text: str
 
 
-def deaths_of(before: Mapping[str, set[int]], after: Mapping[str, set[int]]) -> list[Death]:
+def deaths_of(before: Mapping[str, set[int]], after: Mapping[str, set[int]]) -> list[UnexpectedEnd]:
     """Return the ended children of programs that still run.
 
     Both map "LABEL PID" of a program to its children. A child with a successor does not count: the
@@ -50,7 +50,7 @@ def deaths_of(before: Mapping[str, set[int]], after: Mapping[str, set[int]]) -> 
     ended otherwise (`exceptions`).
     """
     return [
-        Death(f"{program.split()[0]}'s child", f"process {child} has ended")
+        UnexpectedEnd(f"{program.split()[0]}'s child", f"process {child} has ended")
         for program, children in before.items()
         if program in after
         for child in sorted(children - after[program])[len(after[program] - children) :]
@@ -73,7 +73,7 @@ class Program:
         self._environment = {**os.environ, **environment}
         self._log = folder / f"{label}.txt"
         self._process: subprocess.Popen[bytes] | None = None
-        self._deaths: list[Death] = []
+        self._deaths: list[UnexpectedEnd] = []
         self._stuck: list[Violation] = []
         self._read = 0  # [bytes] of the log that were searched for tracebacks
 
@@ -148,10 +148,10 @@ class Program:
             self.wait()
         elif self._process.returncode not in _ENDED:
             code = self._process.returncode
-            self._deaths.append(Death(f"end of {self.label}", f"exit code {code}"))
+            self._deaths.append(UnexpectedEnd(f"end of {self.label}", f"exit code {code}"))
         self._process = None
 
-    def deaths(self) -> list[Death]:
+    def deaths(self) -> list[UnexpectedEnd]:
         """Return the deaths since the last call."""
         self._note_death()
         found, self._deaths = self._deaths, []
@@ -175,7 +175,7 @@ class Program:
     def _note_death(self) -> None:
         """Report a process that has ended by itself, or was killed, once."""
         if self._process is not None and not self.runs:
-            self._deaths.append(Death(self.label, f"exit code {self._process.returncode}"))
+            self._deaths.append(UnexpectedEnd(self.label, f"exit code {self._process.returncode}"))
             self._process = None
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol
 
 from fault_campaign.judging.process_ends import Ends
-from fault_campaign.robot_joints import RobotJoints, Struck
+from fault_campaign.robot_joints import RobotJoints, TargetJoint
 from fault_campaign.scenario import Start, Wave
 from humanoid_control_common.machine.machine import Machine
 from humanoid_control_common.rules.modes import Mode
@@ -20,7 +20,7 @@ from humanoid_twin.robot.control import RobotControl
 if TYPE_CHECKING:
     from fault_campaign.judging.observer import Observer
     from fault_campaign.judging.violation import Violation
-    from fault_campaign.programs import Death
+    from fault_campaign.programs import UnexpectedEnd
 
 UP: Final = 60.0  # [s] until a new control process publishes joint states
 HEALTHY: Final = 15.0  # [s] until faults can be cleared
@@ -78,7 +78,7 @@ class RobotProgram(Protocol):
     def end(self, patience: float = ...) -> None:
         """End the program."""
 
-    def deaths(self) -> list[Death]:
+    def deaths(self) -> list[UnexpectedEnd]:
         """Return the deaths since the last call."""
 
     def stuck(self) -> list[Violation]:
@@ -126,7 +126,7 @@ class Robot(ABC):
         """Set the system's clock to the true time plus `seconds`."""
 
     @abstractmethod
-    def _deaths_of_children(self) -> list[Death]:
+    def _deaths_of_children(self) -> list[UnexpectedEnd]:
         """Return the deaths of children of the programs since the last call."""
 
     def joint_stream(self, waves: Mapping[str, Wave]) -> AbstractContextManager[object]:
@@ -184,7 +184,7 @@ class Robot(ABC):
 
     def ailing(self) -> list[str]:
         """Return the obstacles to health: drive faults, and wrong joint states."""
-        drives = self.twin.drives() if self.joints.of(Struck.RING) else []
+        drives = self.twin.drives() if self.joints.of(TargetJoint.RING) else []
         erobs = [f"drive {i}: 0x{it['error']:04X}" for i, it in enumerate(drives) if it["error"]]
         motors = [f"motor {i}" for bus in self.joints.buses
                   for i, motor in self.twin.bus(bus).can_drives().items()
@@ -227,7 +227,7 @@ class Robot(ABC):
     def _well(self) -> bool:
         observer = self.observer
         # Other joints take their gains with each command.
-        confirmed = not self.joints.of(Struck.RING) or observer.confirmed()
+        confirmed = not self.joints.of(TargetJoint.RING) or observer.confirmed()
         return observer.now.mode == Mode.DAMPING and confirmed and not self.ailing()
 
     def _motors_commanded(self) -> bool:

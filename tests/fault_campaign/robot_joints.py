@@ -19,7 +19,7 @@ _WATCHDOGS: Final = ("robstride",)
 _ANY_RATE: Final = 200.0  # [Hz] of the loop; without effect on the names of the components
 
 
-class Struck(Enum):
+class TargetJoint(Enum):
     """Sort of joint that a kind of fault strikes."""
 
     JOINT = "any joint"
@@ -60,16 +60,16 @@ class RobotJoints:
         """Return all joints in the plant's order."""
         return self.actuators.joints
 
-    def of(self, struck: Struck) -> tuple[str, ...]:
+    def of(self, struck: TargetJoint) -> tuple[str, ...]:
         """Return the joints of this sort; empty: the robot has none."""
-        if struck is Struck.JOINT:
+        if struck is TargetJoint.JOINT:
             return self.all
-        if struck is Struck.RING:
+        if struck is TargetJoint.RING:
             return self.actuators.ring_joints
         return tuple(
             row.joint
             for row in self.actuators.can_rows
-            if struck is Struck.CAN or row.family not in _WATCHDOGS
+            if struck is TargetJoint.CAN or row.family not in _WATCHDOGS
         )
 
     @property

@@ -16,9 +16,9 @@ from fault_campaign.judging.links import contacts
 from fault_campaign.judging.message_check import GRACE, MessageCheck
 from fault_campaign.judging.process_ends import violations as of_ends
 from fault_campaign.judging.violation import Breach, Violation
-from fault_campaign.kinds.kind import Filed, Kind, Outcome, Recovery, RefutedError, Scene
+from fault_campaign.kinds.kind import Kind, Outcome, Recovery, RefutedError, RequiredRecord, Scene
 from fault_campaign.robot import NotHealthyError, Refusal, Robot
-from fault_campaign.robot_joints import Struck
+from fault_campaign.robot_joints import TargetJoint
 from fault_campaign.scenario import HANDS, Scenario, Start, draw
 from fault_campaign.simplification import AS_DRAWN, Simplification
 from fault_campaign.ways import MODES, reached
@@ -72,7 +72,7 @@ class Result:
 
 
 @dataclass(frozen=True, slots=True)
-class Draw:
+class DrawnTrial:
     """Decisions of the seed before a trial begins; `dice` decide the rest."""
 
     kind: Kind
@@ -100,7 +100,7 @@ class Trial:
         self, robot: Robot, kind: Kind, seed: int, simpler: Simplification = AS_DRAWN
     ) -> None:
         self._robot, self._seed, self._name = robot, seed, kind.name
-        drawn = Draw.of(kind, seed, simpler)
+        drawn = DrawnTrial.of(kind, seed, simpler)
         self._kind = drawn.kind
         self._scene = Scene(robot, drawn.dice, drawn.scenario, drawn.joint, None)
         before = MODES[drawn.scenario.start]
@@ -235,10 +235,10 @@ class Trial:
         end = robot.twin.time()
         self._closed()
         fallen = kind.outcome in (Outcome.SOFT, Outcome.OFF) or heard.fell
-        if fallen and kind.filed is not Filed.NOTHING:
+        if fallen and kind.filed is not RequiredRecord.NOTHING:
             # The alarm of a stopped process comes when it continues.
             until = self._robot.date() + (GRACE if kind.outcome is Outcome.OFF else 0.0)
-            killed = kind.filed is Filed.END
+            killed = kind.filed is RequiredRecord.END
             self._expected = Expected(wall, until, heard.causes, killed)
         try:
             kind.mend(scene)
@@ -250,7 +250,7 @@ class Trial:
             end=end,
             within=kind.within if fallen or kind.outcome is Outcome.STOPS else None,
             spared=kind.spared(scene),
-            follows=kind.robot.of(Struck.RING) if kind.follows else (),
+            follows=kind.robot.of(TargetJoint.RING) if kind.follows else (),
             allowed={it.breach: it.upto for it in kind.allowed},
         )
         recording = robot.twin.recorded()

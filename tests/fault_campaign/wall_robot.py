@@ -17,7 +17,7 @@ from fault_campaign.disturbing.small_disk import small_disk
 from fault_campaign.disturbing.small_memory import SmallMemory
 from fault_campaign.judging.archive import Archive
 from fault_campaign.judging.observer import observer
-from fault_campaign.programs import TESTS, Death, Program, deaths_of
+from fault_campaign.programs import TESTS, Program, UnexpectedEnd, deaths_of
 from fault_campaign.robot import (
     BEAT,
     OPERATOR,
@@ -104,7 +104,7 @@ class WallRobot(Robot):
         """See Robot."""
         self.clock.step(round(seconds))
 
-    def _deaths_of_children(self) -> list[Death]:
+    def _deaths_of_children(self) -> list[UnexpectedEnd]:
         """See Robot."""
         before, self._children = self._children, self._census()
         return deaths_of(before, self._children)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, Self
 
-from fault_campaign.judging.black_box_check import Expected, Kept, kept
+from fault_campaign.judging.black_box_check import Expected, FileCoverage, kept
 from fault_campaign.judging.fault_files import Flight, from_json
 from fault_campaign.programs import WITH_US, module
 from humanoid_recording.black_box.store import Store
@@ -32,7 +32,7 @@ class Claim:
 
     expected: Expected
     deadline: float  # [s] monotonic
-    found: Kept | None = None
+    found: FileCoverage | None = None
     wrong: list[str] = field(default_factory=list)
 
     @property

@@ -26,7 +26,7 @@ class Expected:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class FileCoverage:
     """Content of a file about one fault."""
 
     before: float  # [s]
@@ -34,13 +34,13 @@ class Kept:
     missing: tuple[str, ...]  # ticks
 
 
-def kept(flight: Flight, expected: Expected) -> Kept | None:
+def kept(flight: Flight, expected: Expected) -> FileCoverage | None:
     """Return the record of a fault in `flight`; None if another file must cover it."""
     if flight.begin > expected.fault - BEFORE:
         return None
     if not (_has_the_end(flight, expected) if expected.killed else _has_an_alarm(flight, expected)):
         return None
-    return Kept(
+    return FileCoverage(
         before=expected.fault - flight.begin,
         after=flight.end - expected.fault,
         missing=tuple(

@@ -15,7 +15,7 @@ from humanoid_control_common.rules.safety import SafetyLevel
 GRACE: Final = 3.0  # [s] until this program receives a message
 
 
-class Hears(Protocol):
+class MessageSource(Protocol):
     """The part of an Observer that the check uses."""
 
     @property
@@ -43,7 +43,7 @@ class Hears(Protocol):
 class MessageCheck:
     """Compares statements and safety reports with those that a kind of fault requires."""
 
-    def __init__(self, observer: Hears, kind: Kind, before: Mode, joint: str) -> None:
+    def __init__(self, observer: MessageSource, kind: Kind, before: Mode, joint: str) -> None:
         self._observer, self._kind, self._before = observer, kind, before
         self.causes = tuple(kind.causes(joint))  # one of these must be reported
 

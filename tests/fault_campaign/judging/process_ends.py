@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from typing import Final
 
 from fault_campaign.judging.violation import Breach, Violation
-from fault_campaign.programs import Death
+from fault_campaign.programs import UnexpectedEnd
 
 
 @dataclass(frozen=True, slots=True)
 class Ends:
     """Ends and exceptions of the robot's processes since the last check."""
 
-    deaths: Sequence[Death] = ()
+    deaths: Sequence[UnexpectedEnd] = ()
     stuck: Sequence[Violation] = ()
     exceptions: Sequence[str] = ()  # the last lines of tracebacks in the logs, after their labels
 
@@ -28,7 +28,7 @@ class Ends:
         )
 
 
-UNCLEAN: Final = Death("end of control", "exit code 1")  # a drive did not confirm its exit
+UNCLEAN: Final = UnexpectedEnd("end of control", "exit code 1")  # a drive did not confirm its exit
 
 
 def violations(

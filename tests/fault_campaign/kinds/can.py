@@ -19,7 +19,7 @@ from fault_campaign.kinds.kind import (
     Scene,
     health_demanded,
 )
-from fault_campaign.robot_joints import Struck
+from fault_campaign.robot_joints import TargetJoint
 from humanoid_control_common.rules.reasons import ReasonCode
 from humanoid_control_common.rules.safety import SafetyFlag
 from humanoid_devices_can.reason_codes import (
@@ -45,7 +45,7 @@ _REPLUGGED: Final = 0.3  # [s] from unplugging one adapter until plugging in the
 
 def guarded(scene: Scene) -> tuple[str, ...]:
     """Return the joints whose motors have no watchdog: without the stack they stay stiff."""
-    return scene.robot.joints.of(Struck.GUARDED)
+    return scene.robot.joints.of(TargetJoint.GUARDED)
 
 
 def unreachable(scene: Scene) -> list[str]:
@@ -91,7 +91,7 @@ def _power_twice(can: CanMethods, identifier: int) -> None:
 
 # Reasons of a bus that loses or delays frames.
 _POOR: Final = (RX_TIMEOUT, TX_QUEUE_OVERRUN, BUS_OFF)
-_kind: Final = partial(Kind, strikes=Struck.CAN)
+_kind: Final = partial(Kind, strikes=TargetJoint.CAN)
 _rare: Final = partial(_kind, outcome=Outcome.EITHER, within=1.0, source=BLOCK, codes=_POOR)
 _noticed: Final = partial(_kind, within=SILENCE, source=BLOCK)
 _bus: Final = partial(_noticed, spared=unreachable, allowed=(LETS_GO,))

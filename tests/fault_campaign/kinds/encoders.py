@@ -18,7 +18,7 @@ from fault_campaign.kinds.kind import (
     Scene,
     health_demanded,
 )
-from fault_campaign.robot_joints import Struck
+from fault_campaign.robot_joints import TargetJoint
 from fault_campaign.scenario import STIFF
 from humanoid_controller_manager.reason_codes import JOINT_TOO_FAST
 
@@ -74,7 +74,7 @@ def _right(scene: Scene) -> None:
 
 
 def _far(scene: Scene) -> None:
-    _shift(scene, _FAR if scene.joint in scene.robot.joints.of(Struck.RING) else _FAR_CAN)
+    _shift(scene, _FAR if scene.joint in scene.robot.joints.of(TargetJoint.RING) else _FAR_CAN)
 
 
 def _near(scene: Scene) -> None:
@@ -118,7 +118,7 @@ def _find_turns(scene: Scene) -> None:
         raise RefutedError(f"{joint} is reported at {found:.3f} rad, and is at {true:.3f} rad")
 
 
-def _kinds(bus: str, strikes: Struck) -> list[Kind]:
+def _kinds(bus: str, strikes: TargetJoint) -> list[Kind]:
     kind = partial(Kind, mend=_right, strikes=strikes)
     return [
         kind(
@@ -170,7 +170,7 @@ _TURNS: Final = Kind(
     name="ring: a drive loses its turns",
     inject=_forget_turns,
     mend=_find_turns,
-    strikes=Struck.RING,
+    strikes=TargetJoint.RING,
     source=BLOCK,
     named=(JOINT,),
     recovery=Recovery.RESTART,
@@ -178,4 +178,4 @@ _TURNS: Final = Kind(
     alone=True,
 )
 
-KINDS: Final = (*_kinds("ring", Struck.RING), _TURNS, *_kinds("can", Struck.CAN))
+KINDS: Final = (*_kinds("ring", TargetJoint.RING), _TURNS, *_kinds("can", TargetJoint.CAN))

@@ -17,9 +17,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from fault_campaign.kinds.kind import Filed, Kind, Outcome, RefutedError, Scene
+from fault_campaign.kinds.kind import Kind, Outcome, RefutedError, RequiredRecord, Scene
 from fault_campaign.programs import TESTS
-from fault_campaign.robot_joints import Struck
+from fault_campaign.robot_joints import TargetJoint
 from fault_campaign.scenario import Start
 from humanoid_bringup.executables import command_line
 from humanoid_bringup.joint_stream import CONTROLLER, server
@@ -83,7 +83,7 @@ def _mend(scene: Scene) -> None:
 
 def _of_the_ring(scene: Scene) -> Sequence[str]:
     """Return the joints with the gains of their mode: their target follows them instead."""
-    return scene.robot.joints.of(Struck.RING)
+    return scene.robot.joints.of(TargetJoint.RING)
 
 
 def _client(number: signal.Signals) -> Callable[[Scene], None]:
@@ -101,7 +101,7 @@ _kind: Final = partial(
     alone=True,
     starts=(Start.STANDBY_FINISHED,),
     outcome=Outcome.OFF,
-    filed=Filed.NOTHING,
+    filed=RequiredRecord.NOTHING,
     spared=_of_the_ring,
     requests_modes=True,
     watched=0.8,

@@ -13,7 +13,7 @@ from fault_campaign.disturbing.stream import Stream
 from fault_campaign.judging.cause import Cause
 from fault_campaign.judging.violation import Breach
 from fault_campaign.robot import NotHealthyError, Robot
-from fault_campaign.robot_joints import PRIME, RobotJoints, Struck
+from fault_campaign.robot_joints import PRIME, RobotJoints, TargetJoint
 from fault_campaign.scenario import ALL, Scenario, Start
 from humanoid_control_common.rules.reasons import ReasonCode
 from humanoid_control_common.rules.safety import SafetyFlag
@@ -55,7 +55,7 @@ class Recovery(Enum):
     RESTART = "restart of the control process"
 
 
-class Filed(Enum):
+class RequiredRecord(Enum):
     """Record that the black box must keep."""
 
     FALL = "a file with the fall, if there is one"
@@ -143,7 +143,7 @@ class Kind:
     name: str
     inject: Act
     mend: Act = nothing
-    strikes: Struck = Struck.JOINT  # a robot without such a joint does not have it
+    strikes: TargetJoint = TargetJoint.JOINT  # a robot without such a joint does not have it
     only: Sequence[str] = ()  # joints that can be struck; empty: all of that sort
     robot: RobotJoints = PRIME  # see `on`
     starts: Sequence[Start] = ALL
@@ -157,7 +157,7 @@ class Kind:
     either: Sequence[Cause] = ()  # alternatives, instead of these four
     recovery: Recovery = Recovery.CLEAR
     heals: float = 0.0  # [s] see HEALS, which is the default
-    filed: Filed = Filed.FALL
+    filed: RequiredRecord = RequiredRecord.FALL
     spared: Callable[[Scene], Sequence[str]] = lambda _scene: ()  # joints that cannot be reached
     follows: bool = False  # on the ring a target that follows counts as soft, whatever the gains
     starves: bool = False  # the fault holds the machine up

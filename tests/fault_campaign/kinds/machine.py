@@ -16,16 +16,16 @@ from fault_campaign.kinds.causes import HELD_UP
 from fault_campaign.kinds.kind import (
     BLOCK,
     Allowed,
-    Filed,
     Kind,
     Outcome,
     Recovery,
     RefutedError,
+    RequiredRecord,
     Scene,
 )
 from fault_campaign.kinds.operators import STOP, let_go, stop
 from fault_campaign.robot import MAIN, OPERATOR
-from fault_campaign.robot_joints import Struck
+from fault_campaign.robot_joints import TargetJoint
 from fault_campaign.scenario import STIFF
 from fault_campaign.wall_robot import WallRobot
 from humanoid_control_common.machine.realtime import LOOP_PRIORITY
@@ -162,7 +162,7 @@ KINDS: Final = (
         outcome=Outcome.OFF,
         within=1.5,
         recovery=Recovery.RESTART,
-        filed=Filed.END,
+        filed=RequiredRecord.END,
         dies=(MAIN,),
     ),
     _urgently(
@@ -197,7 +197,7 @@ KINDS: Final = (
         quick=True,
         inject=_link("down"),
         mend=_link("up"),
-        strikes=Struck.RING,
+        strikes=TargetJoint.RING,
         source=BLOCK,
         codes=(NO_FRAME_RETURNS, COMPONENT_FAILED),
     ),

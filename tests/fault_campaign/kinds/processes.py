@@ -11,11 +11,19 @@ from typing import Final
 from humanoid_control_msgs.msg import SafetyStatus
 
 from fault_campaign.kinds.causes import HELD_UP, UNCONFIRMED
-from fault_campaign.kinds.kind import LETS_GO, Filed, Kind, Outcome, Recovery, RefutedError, Scene
+from fault_campaign.kinds.kind import (
+    LETS_GO,
+    Kind,
+    Outcome,
+    Recovery,
+    RefutedError,
+    RequiredRecord,
+    Scene,
+)
 from fault_campaign.kinds.operators import STOP, let_go, stop
 from fault_campaign.programs import GIVE_UP
 from fault_campaign.robot import BOX, MAIN
-from fault_campaign.robot_joints import Struck
+from fault_campaign.robot_joints import TargetJoint
 from fault_campaign.scenario import STIFF, Start
 from fault_campaign.wall_robot import WallRobot
 from humanoid_control_common.rules.modes import Mode
@@ -104,11 +112,11 @@ def _record_and_let_go(scene: Scene) -> None:
 
 
 # The impedance manager writes the gains of the drives on the ring.
-_impedance: Final = partial(Kind, strikes=Struck.RING)
+_impedance: Final = partial(Kind, strikes=TargetJoint.RING)
 _stopped: Final = partial(
     _impedance, inject=_send(IMPEDANCE, signal.SIGSTOP), mend=_send(IMPEDANCE, signal.SIGCONT)
 )
-_guarding: Final = partial(Kind, strikes=Struck.GUARDED, outcome=Outcome.STAYS, alone=True)
+_guarding: Final = partial(Kind, strikes=TargetJoint.GUARDED, outcome=Outcome.STAYS, alone=True)
 
 KINDS: Final = (
     Kind(
@@ -119,7 +127,7 @@ KINDS: Final = (
         outcome=Outcome.OFF,
         within=0.8,
         recovery=Recovery.RESTART,
-        filed=Filed.END,
+        filed=RequiredRecord.END,
         dies=(MAIN,),
     ),
     Kind(
@@ -139,7 +147,7 @@ KINDS: Final = (
         outcome=Outcome.OFF,
         within=1.5,
         recovery=Recovery.RESTART,
-        filed=Filed.NOTHING,
+        filed=RequiredRecord.NOTHING,
         dies=(MAIN,),
     ),
     Kind(
@@ -147,7 +155,7 @@ KINDS: Final = (
         inject=_interrupted,
         outcome=Outcome.OFF,
         recovery=Recovery.RESTART,
-        filed=Filed.NOTHING,
+        filed=RequiredRecord.NOTHING,
         dies=(MAIN,),
     ),
     _impedance(

@@ -9,7 +9,7 @@ from typing import Final
 from fault_campaign.disturbing.disturbances import LATE, every, on_twin, rare, slave
 from fault_campaign.judging.cause import Cause
 from fault_campaign.kinds.kind import BLOCK, JOINT, Kind, Outcome, Recovery, Scene
-from fault_campaign.robot_joints import Struck
+from fault_campaign.robot_joints import TargetJoint
 from fault_campaign.scenario import STIFF
 from humanoid_control_common.rules.reason_codes import (
     IMPEDANCE_MANAGER_SILENT,
@@ -54,15 +54,15 @@ _rare: Final = partial(
     Kind,
     outcome=Outcome.EITHER,
     within=1.0,
-    strikes=Struck.RING,
+    strikes=TargetJoint.RING,
     follows=True,
     codes=(*_LOST, DRIVE_ERRORS[0xA000]),
     named=(BLOCK,),
 )
-_every: Final = partial(Kind, strikes=Struck.RING, source=BLOCK, follows=True, within=0.5)
-_slave: Final = partial(Kind, strikes=Struck.RING, source=BLOCK)
+_every: Final = partial(Kind, strikes=TargetJoint.RING, source=BLOCK, follows=True, within=0.5)
+_slave: Final = partial(Kind, strikes=TargetJoint.RING, source=BLOCK)
 _quiet: Final = partial(
-    Kind, strikes=Struck.RING, outcome=Outcome.EITHER, either=_JOINT_OR_IMPEDANCE
+    Kind, strikes=TargetJoint.RING, outcome=Outcome.EITHER, either=_JOINT_OR_IMPEDANCE
 )
 
 _RARE: Final[tuple[tuple[str, Disturb], ...]] = (
@@ -134,7 +134,7 @@ _DRIVES: Final = (
     Kind(
         name="ring: emergency message without an error",
         inject=slave(lambda twin, number: twin.emergency(number, 0x8130)),
-        strikes=Struck.RING,
+        strikes=TargetJoint.RING,
         outcome=Outcome.STAYS,
     ),
     _quiet(

@@ -24,7 +24,7 @@ from fault_campaign.scenario import Start
 from fault_campaign.simplification import AS_DRAWN, Simplification
 from fault_campaign.stepped.robot import SimulatedRobot
 from fault_campaign.stepped.trial import failed, run
-from fault_campaign.trial import Draw
+from fault_campaign.trial import DrawnTrial
 from humanoid_stepped.copies import CopyError, LastingCopy, in_copy
 
 LONGEST: Final = 120  # [s] limit of the processor time of a trial: half a second is usual
@@ -46,7 +46,7 @@ class Prepared:
     @classmethod
     def of(cls, kind: Kind, seed: int, simpler: Simplification) -> Self | None:
         """Return the prepared robot of a trial; None: the robot in DAMPING."""
-        start = Draw.of(kind, seed, simpler).scenario.start
+        start = DrawnTrial.of(kind, seed, simpler).scenario.start
         dice = Random(f"{seed} way")
         if start not in LONG_WAYS or dice.random() < WHOLE_WAY:
             return None

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Final
 
 from fault_campaign.judging.violation import Breach, Violation
-from fault_campaign.programs import GIVE_UP, Death
+from fault_campaign.programs import GIVE_UP, UnexpectedEnd
 from humanoid_stepped.processes import KILLED, StackProcess
 
 _IN_ORDER: Final = (0,)  # exit codes
@@ -24,7 +24,7 @@ class SteppedProgram:
     def __init__(self, process: StackProcess, pass_time: Callable[[float], None]) -> None:
         self.label = process.label
         self._process, self._pass_time = process, pass_time
-        self._deaths: list[Death] = []
+        self._deaths: list[UnexpectedEnd] = []
         self._stuck: list[Violation] = []
         self._exceptions: list[str] = []
         self._ending = False  # the campaign ends the process
@@ -84,7 +84,7 @@ class SteppedProgram:
             self.send(signal.SIGKILL)
         self._ending = False
 
-    def deaths(self) -> list[Death]:
+    def deaths(self) -> list[UnexpectedEnd]:
         """See Program."""
         found, self._deaths = self._deaths, []
         return found
@@ -110,6 +110,6 @@ class SteppedProgram:
         if self._ending and process.code in _IN_ORDER:
             return
         if self._ending and process.code != KILLED:
-            self._deaths.append(Death(f"end of {self.label}", f"exit code {process.code}"))
+            self._deaths.append(UnexpectedEnd(f"end of {self.label}", f"exit code {process.code}"))
         else:
-            self._deaths.append(Death(self.label, f"exit code {process.code}"))
+            self._deaths.append(UnexpectedEnd(self.label, f"exit code {process.code}"))

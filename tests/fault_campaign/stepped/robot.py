@@ -14,7 +14,7 @@ from std_msgs.msg import String
 from fault_campaign.campaign_controllers import PLUGIN, write_controllers
 from fault_campaign.disturbing.sabotage import DEFECTS
 from fault_campaign.judging.observer import Observer
-from fault_campaign.programs import Death
+from fault_campaign.programs import UnexpectedEnd
 from fault_campaign.robot import (
     BEAT,
     MAIN,
@@ -22,7 +22,7 @@ from fault_campaign.robot import (
     Robot,
     Sabotage,
 )
-from fault_campaign.robot_joints import PRIME, RobotJoints, Struck
+from fault_campaign.robot_joints import PRIME, RobotJoints, TargetJoint
 from fault_campaign.scenario import Start, Wave
 from fault_campaign.stepped.programs import SteppedProgram
 from fault_campaign.stepped.reverted_mends import BY_INTERRUPTIONS, REVERTED_MENDS
@@ -72,7 +72,7 @@ class SimulatedRobot(Robot):
         self.interruption = LONGEST if is_instrumented() else 0.0
         self.twin = stepped.virtual.control
         self.sdo_judge: SdoJudge | None = None  # for a robot with EtherCAT drives
-        if joints.of(Struck.RING):
+        if joints.of(TargetJoint.RING):
             self.sdo_judge = SdoJudge(stepped)
             self.twin.mailbox_delay(MAILBOX_DELAY)
         self.stream: JointStream | None = None  # while there is one
@@ -153,12 +153,12 @@ class SimulatedRobot(Robot):
         """See Robot."""
         self.stepped.scheduler.system_offset = round(seconds * 1e9)
 
-    def _deaths_of_children(self) -> list[Death]:
+    def _deaths_of_children(self) -> list[UnexpectedEnd]:
         """See Robot: the guards are the only children."""
         guards = {it.process for it in self.stepped.guards.values() if it.process.killed}
         news = guards - self._dead_guards if self.control.runs else set()
         self._dead_guards |= news
-        return [Death(f"{MAIN}'s child", "the guard has ended") for _ in news]
+        return [UnexpectedEnd(f"{MAIN}'s child", "the guard has ended") for _ in news]
 
     def _note_exceptions(self, process: str, severity: str, text: str) -> None:
         if "Traceback (most recent call last)" in text and process in self.programs:

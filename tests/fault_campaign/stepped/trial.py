@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from fault_campaign.campaign import Entry
-from fault_campaign.judging.black_box_check import Expected, Kept, kept
+from fault_campaign.judging.black_box_check import Expected, FileCoverage, kept
 from fault_campaign.judging.fault_files import Flight
 from fault_campaign.judging.violation import Breach, Violation
 from fault_campaign.kinds.kind import Kind
@@ -52,13 +52,13 @@ def failed(kind: Kind, seed: int, text: str) -> Entry:
     return Entry(Result.failed(kind, seed, wrong), (), 0.0)
 
 
-def _file_of(robot: SimulatedRobot, expected: Expected) -> Kept | None:
+def _file_of(robot: SimulatedRobot, expected: Expected) -> FileCoverage | None:
     """Return the record of the trial in the black box; None: no file has it.
 
     The black box waits until a file covers two seconds after a fault, and ten seconds between two
     files. All other processes stand still in this time: nothing else is judged.
     """
-    found: list[Kept | None] = []  # record of the trial in each file
+    found: list[FileCoverage | None] = []  # record of the trial in each file
 
     def told() -> bool:
         for file in robot.stepped.black_box_files.kept[len(found) :]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from fault_campaign.campaign import ATTEMPTS, Campaign, Due, Entry, Excuse, Open
+from fault_campaign.campaign import ATTEMPTS, Campaign, Entry, ExcusedAttempt, Open, PlannedTrial
 from fault_campaign.judging.archive import Claim
 from fault_campaign.judging.black_box_check import Expected
 from fault_campaign.judging.judge import Verdict
@@ -20,7 +20,7 @@ from fault_campaign.trial import Result
 WELL = Verdict(0.1, 0.1, 0.1, 0.0, 0.1, ())
 LATE = Violation(Breach.SOFT_TOO_LATE, "after 1 s")
 LOST = Violation(Breach.LOST, "no file tells of it")
-EXCUSE = Excuse(0.2, (LATE,))
+EXCUSE = ExcusedAttempt(0.2, (LATE,))
 
 
 def entry(*wrong: Violation, kind: str = "any", held_up: float = 0.0, excused: int = 0) -> Entry:
@@ -32,25 +32,28 @@ def trial(it: Entry, *, lost: bool = False, starves: bool = False) -> Open:
     kind = Kind(name="any", inject=nothing, starves=starves)
     claim = Claim(Expected(0.0, 0.0, (), killed=False), time.monotonic())
     claim.wrong += ["no file tells of it"] if lost else []
-    return Open(Due(kind, 7, it.excused), it, claim)
+    return Open(PlannedTrial(kind, 7, it.excused), it, claim)
 
 
 def outcome(it: Open) -> tuple[list[Entry], list[Any]]:
     """Return the entries that count and the trials to repeat."""
-    waiting: deque[Due] = deque()
+    waiting: deque[PlannedTrial] = deque()
     return list(Campaign(lambda _text: None).counted_of(it, waiting)), list(waiting)
 
 
 def test_a_violation_while_the_host_held_the_machine_up_is_kept_and_done_again() -> None:
     it = trial(entry(LATE, held_up=0.2))
-    assert outcome(it) == ([], [Due(it.due.kind, 7, excused=(EXCUSE,))])
+    assert outcome(it) == ([], [PlannedTrial(it.due.kind, 7, excused=(EXCUSE,))])
     twice = trial(entry(LATE, held_up=0.2, excused=1))
-    assert outcome(twice)[1] == [Due(twice.due.kind, 7, excused=(EXCUSE, EXCUSE))]
+    assert outcome(twice)[1] == [PlannedTrial(twice.due.kind, 7, excused=(EXCUSE, EXCUSE))]
 
 
 def test_so_is_a_file_that_is_missing() -> None:
     it = trial(entry(held_up=0.2), lost=True)
-    assert outcome(it) == ([], [Due(it.due.kind, 7, excused=(Excuse(0.2, (LOST,)),))])
+    assert outcome(it) == (
+        [],
+        [PlannedTrial(it.due.kind, 7, excused=(ExcusedAttempt(0.2, (LOST,)),))],
+    )
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from fault_campaign.campaign import drawn
 from fault_campaign.judging.violation import Breach
 from fault_campaign.kinds.catalogue import KINDS
-from fault_campaign.kinds.kind import Filed, Kind, Outcome, Recovery
+from fault_campaign.kinds.kind import Kind, Outcome, Recovery, RequiredRecord
 from fault_campaign.robot_joints import PRIME
 from fault_campaign.scenario import Start, draw
 
@@ -24,7 +24,7 @@ def test_every_kind_has_a_cause_of_its_fall(kind: Kind) -> None:
     assert kind.joints
     assert kind.starts
     falls = kind.outcome in (Outcome.SOFT, Outcome.EITHER) or (
-        kind.outcome is Outcome.OFF and kind.filed is Filed.FALL
+        kind.outcome is Outcome.OFF and kind.filed is RequiredRecord.FALL
     )
     # The seed draws the fault.
     assert not falls or kind.drawn is not None or all(kind.causes(kind.joints[0]))

@@ -12,7 +12,7 @@ from fault_campaign.simplification import AS_DRAWN, Simplification
 from fault_campaign.stepped.campaign import campaign
 from fault_campaign.stepped.prepared import LONG_WAYS, ROBOTS, Prepared
 from fault_campaign.stepped.traced import traced
-from fault_campaign.trial import Draw
+from fault_campaign.trial import DrawnTrial
 
 from humanoid_stepped.copies import in_copy
 
@@ -27,7 +27,7 @@ def prepared(seed: int, simpler: Simplification = AS_DRAWN) -> Prepared | None:
 
 
 def test_every_robot_is_drawn_and_some_trials_go_the_whole_way() -> None:
-    starts = {seed: Draw.of(ANYWHERE, seed).scenario.start for seed in SEEDS}
+    starts = {seed: DrawnTrial.of(ANYWHERE, seed).scenario.start for seed in SEEDS}
     found = {seed: prepared(seed) for seed in SEEDS}
     robots = {(it.start, it.number) for it in found.values() if it is not None}
     long = [start for start in LONG_WAYS if start in ALL]
@@ -46,7 +46,9 @@ def test_a_trial_that_is_made_simpler_begins_with_the_robot_of_its_simpler_mode(
 
 def test_a_trial_is_the_same_in_a_campaign_and_alone_in_one_process(tmp_path: Path) -> None:
     seed = next(
-        it for it in SEEDS if Prepared.of(KIND, it, AS_DRAWN) and Draw.of(KIND, it).scenario.payload
+        it
+        for it in SEEDS
+        if Prepared.of(KIND, it, AS_DRAWN) and DrawnTrial.of(KIND, it).scenario.payload
     )
 
     def alone() -> list[Entry]:

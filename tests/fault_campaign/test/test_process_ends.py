@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from fault_campaign.judging.process_ends import Ends, violations
 from fault_campaign.judging.violation import Breach, Violation
-from fault_campaign.programs import Death, Program, deaths_of, exceptions
+from fault_campaign.programs import Program, UnexpectedEnd, deaths_of, exceptions
 
 OBEYS = "import signal; signal.signal(signal.SIGTERM, lambda *_: exit({code})); {then}"
 SAY = "print('up', flush=True)"
@@ -47,13 +47,13 @@ def test_one_that_ends_in_order_on_a_signal_has_not_died(program: Program) -> No
 @of(OBEYS.format(code=3, then=f"{SAY}; signal.pause()"))
 def test_an_exit_code_other_than_that_of_an_ordered_end_is_reported(program: Program) -> None:
     program.end()
-    assert program.deaths() == [Death("end of any", "exit code 3")]
+    assert program.deaths() == [UnexpectedEnd("end of any", "exit code 3")]
 
 
 @of(f"{SAY}; exit(0)")
 def test_a_program_that_ends_by_itself_has_died_whatever_its_code(program: Program) -> None:
     assert program.wait()
-    assert program.deaths() == [Death("any", "exit code 0")]
+    assert program.deaths() == [UnexpectedEnd("any", "exit code 0")]
     assert program.deaths() == []
 
 
@@ -64,7 +64,7 @@ def test_that_is_reported_although_it_was_started_again_or_ended_meanwhile(
 ) -> None:
     assert program.wait()
     then(program)  # type: ignore[operator]
-    assert Death("any", "exit code 1") in program.deaths()
+    assert UnexpectedEnd("any", "exit code 1") in program.deaths()
 
 
 @of(f"import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); {SAY}; signal.pause()")
@@ -97,7 +97,7 @@ def test_each_traceback_is_reported_by_its_last_line() -> None:
 def test_a_process_that_a_program_has_started_must_not_end_before_it() -> None:
     before = {"control 5": {6, 7}, "box 8": {9}}
     after = {"control 5": {7}, "box 12": set[int]()}
-    assert deaths_of(before, after) == [Death("control's child", "process 6 has ended")]
+    assert deaths_of(before, after) == [UnexpectedEnd("control's child", "process 6 has ended")]
 
 
 CHILDREN = """
@@ -123,7 +123,7 @@ def test_of_children_that_have_ended_the_one_that_did_in_order_is_not_missing(
 def test_a_process_that_is_replaced_has_not_died() -> None:
     assert deaths_of({"control 5": {6}}, {"control 5": {7}}) == []
     both_gone = deaths_of({"control 5": {6, 7}}, {"control 5": {8}})
-    assert both_gone == [Death("control's child", "process 7 has ended")]
+    assert both_gone == [UnexpectedEnd("control's child", "process 7 has ended")]
 
 
 def test_a_guard_that_ended_by_itself_is_reported_like_an_exception() -> None:
@@ -133,7 +133,7 @@ def test_a_guard_that_ended_by_itself_is_reported_like_an_exception() -> None:
 
 # Ends that are violations.
 
-DEATH = Death("control", "exit code -9")
+DEATH = UnexpectedEnd("control", "exit code -9")
 
 
 def test_a_process_that_died_is_a_violation_unless_the_kind_ends_it() -> None:
@@ -141,18 +141,18 @@ def test_a_process_that_died_is_a_violation_unless_the_kind_ends_it() -> None:
     found = [Violation(Breach.DIED, "control: exit code -9")]
     assert violations(Ends(deaths=[DEATH])) == found
     assert violations(Ends(deaths=[DEATH]), dies=["control"]) == []
-    assert violations(Ends(deaths=[DEATH, Death("box", "exit code 1")]), dies=["control"]) == [
-        Violation(Breach.DIED, "box: exit code 1")
-    ]
+    assert violations(
+        Ends(deaths=[DEATH, UnexpectedEnd("box", "exit code 1")]), dies=["control"]
+    ) == [Violation(Breach.DIED, "box: exit code 1")]
 
 
 def test_an_ordered_end_that_a_drive_refuses_is_no_violation_where_the_kind_breaks_a_drive() -> (
     None
 ):
-    refused = Ends(deaths=[Death("end of control", "exit code 1")])
+    refused = Ends(deaths=[UnexpectedEnd("end of control", "exit code 1")])
     assert len(violations(refused)) == 1
     assert violations(refused, unclean=True) == []
-    crashed = Ends(deaths=[Death("end of control", "exit code -11"), DEATH])
+    crashed = Ends(deaths=[UnexpectedEnd("end of control", "exit code -11"), DEATH])
     assert len(violations(crashed, unclean=True)) == 2
 
 

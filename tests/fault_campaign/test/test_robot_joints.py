@@ -6,7 +6,7 @@ import pytest
 from fault_campaign.judging.violation import Breach
 from fault_campaign.kinds.catalogue import KINDS, STEPPED, kinds_of
 from fault_campaign.kinds.kind import BLOCK, JOINT, Allowed, Kind, nothing
-from fault_campaign.robot_joints import PRIME, RobotJoints, Struck
+from fault_campaign.robot_joints import PRIME, RobotJoints, TargetJoint
 
 from humanoid_control_common.errors import ConfigError
 
@@ -18,7 +18,9 @@ def test_a_kind_is_left_out_exactly_where_nothing_is_there_that_it_strikes() -> 
     """Lite has no ring, and motors with watchdogs need no guard."""
     for prime, lite in ((KINDS, kinds_of(LITE)), (STEPPED, kinds_of(LITE, stepped=True))):
         lacks = {
-            name for name, kind in prime.items() if kind.strikes in (Struck.RING, Struck.GUARDED)
+            name
+            for name, kind in prime.items()
+            if kind.strikes in (TargetJoint.RING, TargetJoint.GUARDED)
         }
         assert set(lite) == set(prime) - lacks - {"two faults: ring and any"}
         assert any(name.startswith("can:") for name in lite)
@@ -36,10 +38,10 @@ def test_two_faults_on_a_robot_are_of_kinds_that_it_has() -> None:
 
 
 def test_joints_are_sorted_by_what_drives_them() -> None:
-    assert len(PRIME.of(Struck.RING)) == 10
-    assert PRIME.of(Struck.CAN) == PRIME.of(Struck.GUARDED) == PRIME.on_bus("can")
-    assert LITE.of(Struck.RING) == LITE.of(Struck.GUARDED) == ()
-    assert LITE.of(Struck.CAN) == LITE.of(Struck.JOINT) == LITE.all
+    assert len(PRIME.of(TargetJoint.RING)) == 10
+    assert PRIME.of(TargetJoint.CAN) == PRIME.of(TargetJoint.GUARDED) == PRIME.on_bus("can")
+    assert LITE.of(TargetJoint.RING) == LITE.of(TargetJoint.GUARDED) == ()
+    assert LITE.of(TargetJoint.CAN) == LITE.of(TargetJoint.JOINT) == LITE.all
     assert LITE.buses == ("left_can", "right_can")
     assert (LITE.bus(RIGHT), LITE.motor(RIGHT)) == ("right_can", 26)
     assert PRIME.slave("left_elbow_pitch") == 3

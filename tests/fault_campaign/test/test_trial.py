@@ -15,19 +15,19 @@ from fault_campaign.judging.process_ends import Ends
 from fault_campaign.judging.violation import Breach
 from fault_campaign.kinds.kind import (
     Allowed,
-    Filed,
     Kind,
     Outcome,
     Recovery,
     RefutedError,
+    RequiredRecord,
     Scene,
     nothing,
 )
-from fault_campaign.programs import Death
+from fault_campaign.programs import UnexpectedEnd
 from fault_campaign.robot import NO_ANSWER, NotHealthyError, Refusal, Robot
 from fault_campaign.robot_joints import PRIME
 from fault_campaign.scenario import Start
-from fault_campaign.trial import Draw, Result, Trial, wrong_refusals
+from fault_campaign.trial import DrawnTrial, Result, Trial, wrong_refusals
 from humanoid_control_msgs.msg import ControlMode
 
 from humanoid_control_common.machine.linux import LINUX
@@ -310,14 +310,14 @@ def test_a_robot_that_falls_before_the_fault_did_not_come_to_it() -> None:
 @pytest.mark.parametrize(
     ("outcome", "filed", "killed"),
     [
-        (Outcome.OFF, Filed.END, True),
-        (Outcome.OFF, Filed.FALL, False),
-        (Outcome.OFF, Filed.NOTHING, None),
-        (Outcome.EITHER, Filed.FALL, False),
+        (Outcome.OFF, RequiredRecord.END, True),
+        (Outcome.OFF, RequiredRecord.FALL, False),
+        (Outcome.OFF, RequiredRecord.NOTHING, None),
+        (Outcome.EITHER, RequiredRecord.FALL, False),
     ],
 )
 def test_the_black_box_must_have_kept_all_but_an_ordered_end(
-    outcome: Outcome, filed: Filed, killed: bool | None
+    outcome: Outcome, filed: RequiredRecord, killed: bool | None
 ) -> None:
     expected = run(FakeRobot(), replace(KIND, outcome=outcome, filed=filed)).expected
     assert (expected and expected.killed) is killed
@@ -354,7 +354,7 @@ def test_a_restart_is_part_of_the_way_back_of_some_kinds() -> None:
 
 
 def test_a_process_that_died_before_or_during_the_trial_is_convicted() -> None:
-    dead = Ends(deaths=[Death("control", "exit code -11")])
+    dead = Ends(deaths=[UnexpectedEnd("control", "exit code -11")])
     assert breaches(FakeRobot(looks=[dead])) == [Breach.DIED]
     assert breaches(FakeRobot(looks=[Ends(), dead])) == [Breach.DIED]
     dies = replace(KIND, dies=("control",))
@@ -420,13 +420,13 @@ def test_a_robot_that_stands_in_the_mode_takes_its_payload_little_by_little() ->
     kind = replace(
         KIND, starts=(Start.STANDBY_FINISHED,), inject=nothing, outcome=Outcome.STAYS, codes=()
     )
-    seed = next(it for it in range(99) if Draw.of(kind, it).scenario.payload > 0.3)
+    seed = next(it for it in range(99) if DrawnTrial.of(kind, it).scenario.payload > 0.3)
     observer = FakeObserver(mode=Mode.STANDBY)
     robot = FakeRobot(observer, stands=Start.STANDBY_FINISHED)
     run(robot, kind, seed)
     loads = robot.loads[:-2]  # of both hands; the last two remove the payload
     assert robot.loads[-2:] == [(robot.loads[-1][0], 0.0)] * 2
-    assert loads[-1][1] == Draw.of(kind, seed).scenario.payload
+    assert loads[-1][1] == DrawnTrial.of(kind, seed).scenario.payload
     assert all(0.0 <= more - less < 0.1 for (_, less), (_, more) in pairwise(loads))
     assert 0.1 < loads[-1][0] - loads[0][0] < 0.3
     assert robot.healthy_calls == 1  # only after the fault: the robot is not led to DAMPING before

@@ -17,16 +17,16 @@ from fault_campaign.judging.violation import Breach
 from fault_campaign.kinds.can import guarded, unheard, unreachable
 from fault_campaign.kinds.kind import (
     Allowed,
-    Filed,
     Kind,
     Outcome,
     Recovery,
     RefutedError,
+    RequiredRecord,
     Scene,
 )
 from fault_campaign.programs import GIVE_UP
 from fault_campaign.robot import MAIN
-from fault_campaign.robot_joints import Struck
+from fault_campaign.robot_joints import TargetJoint
 from fault_campaign.stepped.robot import SimulatedRobot
 from humanoid_twin.can.control import CanMethods
 
@@ -192,11 +192,11 @@ def _destroyed(scene: Scene) -> None:
 
 _exit: Final = partial(
     Kind,
-    strikes=Struck.CAN,
+    strikes=TargetJoint.CAN,
     outcome=Outcome.OFF,
     within=2.5,
     recovery=Recovery.RESTART,
-    filed=Filed.NOTHING,
+    filed=RequiredRecord.NOTHING,
     dies=(MAIN,),
     allowed=(Allowed(Breach.SPEED, 5.5, _FALLS), Allowed(Breach.JUMP, 0.1, _FALLS)),
     alone=True,
@@ -226,7 +226,7 @@ KINDS: Final = (
         name="exit: guard killed, and adapter unplugged for a while",
         inject=_unplugged_without_guard,
         mend=on_bus(CanMethods.can_plug_in),
-        strikes=Struck.GUARDED,
+        strikes=TargetJoint.GUARDED,
         within=5.5,
         raises=r"^control: the guard of .* ended with exit code -9$",
     ),

@@ -11,7 +11,7 @@ from humanoid_control_msgs.srv import ReadSdoBatch
 from fault_campaign.disturbing.disturbances import slave
 from fault_campaign.judging.cause import Cause
 from fault_campaign.kinds.kind import JOINT, Kind, Outcome, RefutedError, Scene
-from fault_campaign.robot_joints import Struck
+from fault_campaign.robot_joints import TargetJoint
 from fault_campaign.scenario import STIFF, Start
 from fault_campaign.stepped.robot import MAILBOX_DELAY
 from humanoid_control_common.rules.modes import Mode
@@ -104,7 +104,7 @@ def _slow_guest(scene: Scene) -> None:
     robot, observer = scene.robot, scene.robot.observer
     _demand_confirmed(scene)
     robot.twin.mailbox_delay(scene.dice.uniform(*_SLOW), scene.slave)
-    others = [i for i in range(len(robot.joints.of(Struck.RING))) if i != scene.slave]
+    others = [i for i in range(len(robot.joints.of(TargetJoint.RING))) if i != scene.slave]
     slaves = [*others, *[scene.slave] * _REPEATED]
     objects = [
         SdoObject(slave=number, index=index, subindex=subindex)
@@ -137,7 +137,7 @@ def _pulled(scene: Scene, number: int) -> bool:
 
 _hangs: Final = partial(
     Kind,
-    strikes=Struck.RING,
+    strikes=TargetJoint.RING,
     mend=slave(lambda twin, number: RobotControl.mailbox_delay(twin, MAILBOX_DELAY, number)),
     outcome=Outcome.EITHER,
     within=1.0,

@@ -22,17 +22,17 @@ from fault_campaign.kinds.causes import HELD_UP, UNCONFIRMED
 from fault_campaign.kinds.combined.exits import simulated
 from fault_campaign.kinds.kind import (
     Allowed,
-    Filed,
     Kind,
     Outcome,
     Recovery,
     RefutedError,
+    RequiredRecord,
     Scene,
 )
 from fault_campaign.kinds.processes import IMPEDANCE
 from fault_campaign.programs import GIVE_UP
 from fault_campaign.robot import MAIN
-from fault_campaign.robot_joints import Struck
+from fault_campaign.robot_joints import TargetJoint
 from fault_campaign.scenario import STIFF, Start
 from humanoid_control_common.rules.modes import Mode
 from humanoid_control_common.rules.reason_codes import FELL_TO_SAFETY
@@ -202,7 +202,7 @@ KINDS: Final = (
         name="ring: frames lost while gains are written",
         inject=_lossy_while_it_writes,
         mend=on_twin(lambda twin: twin.drop(0.0)),
-        strikes=Struck.RING,
+        strikes=TargetJoint.RING,
         starts=(Start.DAMPING,),
         outcome=Outcome.EITHER,
         within=1.0,
@@ -214,7 +214,7 @@ KINDS: Final = (
     Kind(
         name="guest: writes a register while no joint states are published",
         inject=_write_unseen,
-        strikes=Struck.RING,
+        strikes=TargetJoint.RING,
         outcome=Outcome.EITHER,
         within=1.0,
         codes=UNCONFIRMED,
@@ -237,7 +237,7 @@ KINDS: Final = (
         name="can: adapter occupied when the guard acts",
         inject=_guard_finds_it_occupied,
         mend=lambda scene: _occupied(scene, False),
-        strikes=Struck.GUARDED,
+        strikes=TargetJoint.GUARDED,
         within=SILENCE,
         spared=unreachable,
         codes=(GUARD_NOT_DONE, *HELD_UP),
@@ -247,12 +247,12 @@ KINDS: Final = (
         name="process: control terminated while the CAN bus is opened again",
         inject=_terminated,
         mend=enables_at_once,
-        strikes=Struck.CAN,
+        strikes=TargetJoint.CAN,
         outcome=Outcome.OFF,
         within=2.5,
         spared=unreachable,
         recovery=Recovery.RESTART,
-        filed=Filed.NOTHING,
+        filed=RequiredRecord.NOTHING,
         dies=(MAIN,),
         alone=True,
     ),
@@ -260,7 +260,7 @@ KINDS: Final = (
         name="process: impedance manager killed while it writes to a slow drive",
         inject=_killed_while_it_writes,
         mend=_quick_again,
-        strikes=Struck.RING,
+        strikes=TargetJoint.RING,
         starts=(Start.DAMPING,),
         within=2.5,
         codes=UNCONFIRMED,

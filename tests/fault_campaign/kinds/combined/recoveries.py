@@ -24,17 +24,17 @@ from fault_campaign.kinds.kind import (
     BLOCK,
     LETS_GO,
     Allowed,
-    Filed,
     Kind,
     Outcome,
     Recovery,
     RefutedError,
+    RequiredRecord,
     Scene,
     health_demanded,
 )
 from fault_campaign.programs import GIVE_UP
 from fault_campaign.robot import MAIN
-from fault_campaign.robot_joints import Struck
+from fault_campaign.robot_joints import TargetJoint
 from fault_campaign.scenario import Start
 from humanoid_control_common.rules.modes import Mode
 from humanoid_control_common.rules.safety import SafetyFlag
@@ -178,7 +178,7 @@ def _bring_up(scene: Scene, strike: Callable[[], object]) -> None:
 
 def _without_stack(scene: Scene) -> list[str]:
     """Return the joints that stay stiff in a bring-up: those on the ring have factory gains."""
-    return [*scene.robot.joints.of(Struck.RING), *unheard(scene)]
+    return [*scene.robot.joints.of(TargetJoint.RING), *unheard(scene)]
 
 
 def _cut_in_bring_up(scene: Scene) -> None:
@@ -200,14 +200,14 @@ def _mended(scene: Scene) -> None:
 
 _bring_ups: Final = partial(
     Kind,
-    strikes=Struck.CAN,
+    strikes=TargetJoint.CAN,
     mend=_mended,
     starts=(Start.ZERO_TORQUE, Start.DAMPING),  # this kind does not test the ring
     outcome=Outcome.OFF,
     within=1.0,
     spared=_without_stack,
     recovery=Recovery.RESTART,
-    filed=Filed.NOTHING,
+    filed=RequiredRecord.NOTHING,
     dies=(MAIN,),
     allowed=(LETS_GO, Allowed(Breach.EFFORT, 1.15, _MET), Allowed(Breach.JUMP, 0.1, _MET)),
     alone=True,
@@ -217,7 +217,7 @@ KINDS: Final = (
     Kind(
         name="can: adapter held up for a while",
         inject=_held_up,
-        strikes=Struck.CAN,
+        strikes=TargetJoint.CAN,
         outcome=Outcome.EITHER,
         within=1.0,
         watched=0.6,
@@ -229,7 +229,7 @@ KINDS: Final = (
         name="can: adapter held up while motors are enabled again",
         inject=_held_up_while_enabling,
         mend=enables_at_once,
-        strikes=Struck.GUARDED,  # other families disable themselves without frames
+        strikes=TargetJoint.GUARDED,  # other families disable themselves without frames
         within=SILENCE,
         source=BLOCK,
         flags=SafetyFlag.BUS_OFF,
@@ -240,11 +240,11 @@ KINDS: Final = (
     Kind(
         name="can: faults cleared after the guard has acted, then control killed",
         inject=_cleared_and_killed,
-        strikes=Struck.GUARDED,
+        strikes=TargetJoint.GUARDED,
         outcome=Outcome.OFF,
         within=0.8,
         recovery=Recovery.RESTART,
-        filed=Filed.END,
+        filed=RequiredRecord.END,
         dies=(MAIN,),
         alone=True,
     ),
@@ -252,7 +252,7 @@ KINDS: Final = (
         name="can: cable of a motor cut around a standstill of control",
         inject=_cut_at_standstill,
         mend=motor(CanMethods.can_mend),
-        strikes=Struck.GUARDED,
+        strikes=TargetJoint.GUARDED,
         outcome=Outcome.OFF,
         within=0.8,
         watched=1.0,

@@ -18,7 +18,7 @@ from fault_campaign.campaign_controllers import JOINT_STREAM_FILE
 from fault_campaign.disturbing.stream import DAMPING, STIFFNESS
 from fault_campaign.judging.violation import Breach
 from fault_campaign.kinds.combined.exits import simulated
-from fault_campaign.kinds.kind import Allowed, Filed, Kind, Outcome, RefutedError, Scene
+from fault_campaign.kinds.kind import Allowed, Kind, Outcome, RefutedError, RequiredRecord, Scene
 from fault_campaign.kinds.moving.stream_checks import (
     cleared,
     ended,
@@ -28,7 +28,7 @@ from fault_campaign.kinds.moving.stream_checks import (
     stream_of,
 )
 from fault_campaign.kinds.operators import STOP, let_go, stop
-from fault_campaign.robot_joints import Struck
+from fault_campaign.robot_joints import TargetJoint
 from fault_campaign.scenario import Start
 from fault_campaign.stepped.stream_client import HORIZON, JointStream
 from humanoid_control_common.rules.modes import Mode
@@ -304,7 +304,7 @@ def _goes(name: str, strike: Callable[[Scene], object], **others: Any) -> Kind:
 
 
 _off: Final = partial(
-    _kind, outcome=Outcome.OFF, filed=Filed.NOTHING, requests_modes=True, alone=True
+    _kind, outcome=Outcome.OFF, filed=RequiredRecord.NOTHING, requests_modes=True, alone=True
 )
 _held: Final = partial(_off, starts=(Start.STANDBY_FINISHED,), mend=stays_in_remote)
 _not_a_number: Final = _put("position", math.nan)
@@ -320,7 +320,7 @@ KINDS: Final = (
         "gains that a drive does not take",
         _spoil(_gains(0.0)),
         Status.UNSUPPORTED,
-        strikes=Struck.RING,
+        strikes=TargetJoint.RING,
     ),
     _stops("an end in an hour", _spoil(_endless), Status.TOO_DISTANT),
     _stops("lease runs out", _lease, Status.NO_LEASE, within=_LEASE_ENDS),
@@ -332,7 +332,7 @@ KINDS: Final = (
     _goes("NaN in half of the updates", _spoil(_not_a_number, 0.5)),
     _goes("huge velocity", _spoil(_fast), allowed=_UNLIMITED),
     _goes("huge position", _spoil(_put("position", 1e9)), allowed=_MEETS),
-    _goes("no gains", _spoil(_gains(0.0)), strikes=Struck.CAN),
+    _goes("no gains", _spoil(_gains(0.0)), strikes=TargetJoint.CAN),
     _goes("second client takes over", _taken_over, alone=True),
     _off(name="joint stream: operator requests DAMPING", inject=_following(_leaves), within=0.5),
     _held(
