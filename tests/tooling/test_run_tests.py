@@ -39,7 +39,7 @@ NOW_AND_THEN = """
 SEGMENTATION_FAULT = 128 + signal.SIGSEGV
 
 
-class Ran(NamedTuple):
+class SuiteRun(NamedTuple):
     code: int
     text: str
 
@@ -48,7 +48,7 @@ class Ran(NamedTuple):
         return self.text.splitlines()[-1]
 
 
-Suite = Callable[..., Ran]
+Suite = Callable[..., SuiteRun]
 
 
 @pytest.fixture
@@ -67,14 +67,14 @@ def run(
 
     def make(
         text: str, *words: str, skips: Sequence[Skip] = (), conftest: str = "", extra: str = ""
-    ) -> Ran:
+    ) -> SuiteRun:
         (folder / "test_it.py").write_text(HEAD + text)
         if extra:
             (folder / "test_extra.py").write_text(extra)
         (folder / "conftest.py").write_text(conftest)
         code = run_tests.main(words, skips)
         captured = capfd.readouterr()
-        return Ran(code, captured.out.rstrip())
+        return SuiteRun(code, captured.out.rstrip())
 
     return make
 

@@ -145,7 +145,7 @@ def test_nohup_is_respected(supervise, start) -> None:
 
 
 @pytest.mark.parametrize(
-    ("last_words", "how", "code"),
+    ("last_output", "how", "code"),
     [
         ("sys.exit(3)", "exit code 3", 3),
         ("os.kill(os.getpid(), signal.SIGKILL)", "SIGKILL", 137),
@@ -153,9 +153,9 @@ def test_nohup_is_respected(supervise, start) -> None:
     ],
 )
 def test_a_process_that_ends_by_itself_stops_the_others_and_is_named(
-    supervise, last_words, how, code
+    supervise, last_output, how, code
 ) -> None:
-    dying = f"import os, signal, sys; {last_words}"
+    dying = f"import os, signal, sys; {last_output}"
     run = supervise({"polite": python(POLITE), "dying": python(dying)})
     assert run.finish() == code
     assert f"hc     | dying ended: {how}; stopping the others" in run.lines

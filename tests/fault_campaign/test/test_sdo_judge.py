@@ -28,7 +28,7 @@ SLAVE = 3
 TICK = 0.001  # [s]
 
 
-class Court:
+class JudgeBench:
     """A robot without running programs, and its judge."""
 
     def __init__(self, folder: Path) -> None:
@@ -80,99 +80,99 @@ class Court:
 
 
 @pytest.fixture
-def court(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Court:
+def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> JudgeBench:
     monkeypatch.setenv("ROS_HOME", str(tmp_path))
-    return Court(tmp_path)
+    return JudgeBench(tmp_path)
 
 
 def test_a_write_counts_on_joint_states_for_a_tenth_of_a_second_and_no_longer(
-    court: Court,
+    bench: JudgeBench,
 ) -> None:
-    court.publish_joint_states()
-    court.pass_time(LIMIT)
-    court.write(POSITION_GAIN, 515)
-    assert court.convicted == []
-    court.pass_time(TICK)
-    court.read(POSITION_GAIN)
-    assert court.convicted == []
-    court.write(POSITION_GAIN, 515)
-    assert court.convicted == ["0x2382:01 of slave 3: joint states are 0.101 s old"]
+    bench.publish_joint_states()
+    bench.pass_time(LIMIT)
+    bench.write(POSITION_GAIN, 515)
+    assert bench.convicted == []
+    bench.pass_time(TICK)
+    bench.read(POSITION_GAIN)
+    assert bench.convicted == []
+    bench.write(POSITION_GAIN, 515)
+    assert bench.convicted == ["0x2382:01 of slave 3: joint states are 0.101 s old"]
 
 
-def test_joint_states_are_as_old_as_their_stamp(court: Court) -> None:
-    court.publish_joint_states(age=LIMIT)
-    court.write(POSITION_GAIN, 515)
-    assert court.convicted == []
-    court.publish_joint_states(age=LIMIT + TICK)
-    court.write(POSITION_GAIN, 515)
-    assert len(court.convicted) == 1
+def test_joint_states_are_as_old_as_their_stamp(bench: JudgeBench) -> None:
+    bench.publish_joint_states(age=LIMIT)
+    bench.write(POSITION_GAIN, 515)
+    assert bench.convicted == []
+    bench.publish_joint_states(age=LIMIT + TICK)
+    bench.write(POSITION_GAIN, 515)
+    assert len(bench.convicted) == 1
 
 
-def test_a_clock_that_is_set_makes_no_joint_states_old_or_young(court: Court) -> None:
-    court.publish_joint_states()
-    court.robot.scheduler.system_offset = -3600 * 10**9
-    court.publish_joint_states()
-    court.pass_time(LIMIT)
-    court.write(POSITION_GAIN, 515)
-    assert court.convicted == []
-    court.pass_time(TICK)
-    court.write(POSITION_GAIN, 515)
-    assert len(court.convicted) == 1
+def test_a_clock_that_is_set_makes_no_joint_states_old_or_young(bench: JudgeBench) -> None:
+    bench.publish_joint_states()
+    bench.robot.scheduler.system_offset = -3600 * 10**9
+    bench.publish_joint_states()
+    bench.pass_time(LIMIT)
+    bench.write(POSITION_GAIN, 515)
+    assert bench.convicted == []
+    bench.pass_time(TICK)
+    bench.write(POSITION_GAIN, 515)
+    assert len(bench.convicted) == 1
 
 
-def test_a_stamp_from_before_the_clock_was_set_convicts_nothing(court: Court) -> None:
-    court.publish_joint_states()
-    court.robot.scheduler.system_offset = 3600 * 10**9
-    court.publish_joint_states(age=3600.0)
-    court.write(POSITION_GAIN, 515)
-    assert court.convicted == []
+def test_a_stamp_from_before_the_clock_was_set_convicts_nothing(bench: JudgeBench) -> None:
+    bench.publish_joint_states()
+    bench.robot.scheduler.system_offset = 3600 * 10**9
+    bench.publish_joint_states(age=3600.0)
+    bench.write(POSITION_GAIN, 515)
+    assert bench.convicted == []
 
 
-def test_a_stamp_of_the_future_makes_no_joint_states_young(court: Court) -> None:
-    court.publish_joint_states(age=-1.0)
-    court.pass_time(LIMIT + TICK)
-    court.write(POSITION_GAIN, 515)
-    assert len(court.convicted) == 1
+def test_a_stamp_of_the_future_makes_no_joint_states_young(bench: JudgeBench) -> None:
+    bench.publish_joint_states(age=-1.0)
+    bench.pass_time(LIMIT + TICK)
+    bench.write(POSITION_GAIN, 515)
+    assert len(bench.convicted) == 1
 
 
 def test_without_joint_states_or_with_one_that_is_not_finite_every_write_is_convicted(
-    court: Court,
+    bench: JudgeBench,
 ) -> None:
-    court.publish_joint_states(position=math.nan)
-    court.write(POSITION_GAIN, 0)
-    assert court.convicted == ["0x2382:01 of slave 3: joint states are inf s old"]
+    bench.publish_joint_states(position=math.nan)
+    bench.write(POSITION_GAIN, 0)
+    assert bench.convicted == ["0x2382:01 of slave 3: joint states are inf s old"]
 
 
 @pytest.mark.parametrize("state", [AlState.INIT, AlState.PREOP, AlState.SAFEOP, AlState.OP])
 def test_only_drives_that_take_part_in_the_exchange_are_judged(
-    court: Court, state: AlState
+    bench: JudgeBench, state: AlState
 ) -> None:
-    court.state = state
-    court.write(POSITION_GAIN, 515)
-    assert bool(court.convicted) == (state in (AlState.SAFEOP, AlState.OP))
+    bench.state = state
+    bench.write(POSITION_GAIN, 515)
+    assert bool(bench.convicted) == (state in (AlState.SAFEOP, AlState.OP))
 
 
-def test_in_a_safe_mode_no_drive_is_made_stiff(court: Court) -> None:
-    court.publish_joint_states()
+def test_in_a_safe_mode_no_drive_is_made_stiff(bench: JudgeBench) -> None:
+    bench.publish_joint_states()
     for mode in (Mode.DAMPING, Mode.ZERO_TORQUE):
-        court.state_mode(mode)
-        court.write(POSITION_GAIN, 0)
-    court.state_mode(Mode.STANDBY)
-    court.write(POSITION_GAIN, 515)
-    assert court.convicted == []
-    court.state_mode(Mode.DAMPING)
-    court.write(POSITION_GAIN, 1)
-    assert court.convicted == ["0x2382:01 of slave 3: a drive is made stiff in a safe mode"]
+        bench.state_mode(mode)
+        bench.write(POSITION_GAIN, 0)
+    bench.state_mode(Mode.STANDBY)
+    bench.write(POSITION_GAIN, 515)
+    assert bench.convicted == []
+    bench.state_mode(Mode.DAMPING)
+    bench.write(POSITION_GAIN, 1)
+    assert bench.convicted == ["0x2382:01 of slave 3: a drive is made stiff in a safe mode"]
 
 
-def test_the_ordered_exit_closes_the_gates_of_disabled_drives(court: Court) -> None:
-    court.status = DISABLED
-    court.write(GATE, 0)
-    assert court.convicted == []
-    court.write(GATE, 1)
-    assert len(court.convicted) == 1
+def test_the_ordered_exit_closes_the_gates_of_disabled_drives(bench: JudgeBench) -> None:
+    bench.status = DISABLED
+    bench.write(GATE, 0)
+    assert bench.convicted == []
+    bench.write(GATE, 1)
+    assert len(bench.convicted) == 1
 
 
-def test_the_gate_of_an_enabled_drive_is_an_object_like_any_other(court: Court) -> None:
-    court.write(GATE, 0)
-    assert court.convicted == ["0x2383:00 of slave 3: joint states are inf s old"]
+def test_the_gate_of_an_enabled_drive_is_an_object_like_any_other(bench: JudgeBench) -> None:
+    bench.write(GATE, 0)
+    assert bench.convicted == ["0x2383:00 of slave 3: joint states are inf s old"]

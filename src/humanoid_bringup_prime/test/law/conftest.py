@@ -155,7 +155,7 @@ class Measured:
         return float(self.stiffness[joint]), float(self.damping[joint])
 
 
-class Laboratory:
+class GainMeasurement:
     """Measures the gains of joints whose target is at 0, without reading their motors."""
 
     PERIOD = 0.02  # [s] between two samples of specimens
@@ -214,8 +214,8 @@ class Laboratory:
 
 
 @pytest.fixture(scope="session")
-def laboratory() -> Laboratory:
-    return Laboratory()
+def measurement() -> GainMeasurement:
+    return GainMeasurement()
 
 
 @dataclass

@@ -109,7 +109,7 @@ class Hardware:
             raise ConfigError(f"{where}: damping is {damping:g}")
 
 
-class Speaker(Broadcaster):
+class PlainBroadcaster(Broadcaster):
     """A broadcaster: it has no mode."""
 
     Parameters: ClassVar[type[StrictModel]] = Gain
@@ -133,7 +133,7 @@ class Side:
         if self.world.refuse:
             raise ConfigError(self.world.refuse)
         self.robot = robot
-        return self.world.heard.append
+        return self.world.received.append
 
     def has(self, node: object) -> bool:
         return False
@@ -151,7 +151,7 @@ class World:
         self.entries = {"d": ControllerEntry(type="x/Damper")}
         self.gain: object = 1.0
         self.joints: dict[str, object] = {}  # `joints` lists of controllers that have one
-        self.heard: list[Snapshot] = []  # snapshots that listeners got
+        self.received: list[Snapshot] = []  # snapshots that listeners got
         self.refuse = ""
         self.sides: list[Side] = []
         self.in_charge = ""
@@ -218,7 +218,7 @@ class World:
 
 @pytest.fixture(autouse=True)
 def _plugins(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    plugins = (Damper, Speaker, Stiff, NoUpdate, Misspelt, Numbered, OwnJoints)
+    plugins = (Damper, PlainBroadcaster, Stiff, NoUpdate, Misspelt, Numbered, OwnJoints)
     known = {f"x/{plugin.__name__}": plugin for plugin in plugins}
 
     def require(group: str, name: str, where: str) -> type:

@@ -59,10 +59,10 @@ def test_its_listener_receives_its_own_joints_alone(new_world: Any) -> None:
     _bring_up(new_world, right=["b"])
     (listener,) = listeners_of(new_world.registry.records)
     listener(_snapshot())
-    (heard,) = new_world.heard
-    assert heard.state.position.tolist() == [1.0]
-    assert heard.command.damping.tolist() == [9.0]
-    assert (heard.controller, heard.remark) == ("right", "slow")
+    (received,) = new_world.received
+    assert received.state.position.tolist() == [1.0]
+    assert received.command.damping.tolist() == [9.0]
+    assert (received.controller, received.remark) == ("right", "slow")
 
 
 def test_each_member_in_charge_is_active_and_left_alone(world: Any) -> None:

@@ -83,4 +83,4 @@ def test_what_fails_to_be_configured_changes_nothing(running: Any) -> None:
 
 def test_broadcasters_are_not_loaded_like_this(running: Any) -> None:
     with pytest.raises(ControllerError, match="'s' is a broadcaster, expected a mode controller"):
-        running.lifecycle.load_first("s", ControllerEntry(type="x/Speaker"))
+        running.lifecycle.load_first("s", ControllerEntry(type="x/PlainBroadcaster"))

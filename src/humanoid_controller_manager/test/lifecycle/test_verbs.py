@@ -36,7 +36,7 @@ def test_a_controller_gets_a_slot_with_its_fallbacks_and_a_broadcaster_is_active
     world = world_type(robot)
     entries = {
         "d": ControllerEntry(type="x/Damper", fallback_controllers=["e"]),
-        "s": ControllerEntry(type="x/Speaker"),
+        "s": ControllerEntry(type="x/PlainBroadcaster"),
     }
     world.lifecycle.bring_up(entries)
     slots = slots_of(world.registry.records)
@@ -183,7 +183,7 @@ def test_the_first_configured_controller_of_a_mode_is_the_one_for_it(world: Any)
 
 
 def test_an_inactive_broadcaster_publishes_nothing(world: Any) -> None:
-    world.entries = _entries(d="x/Damper", s="x/Speaker")
+    world.entries = _entries(d="x/Damper", s="x/PlainBroadcaster")
     for name in ("d", "s"):
         world.lifecycle.load(name)
         world.lifecycle.configure(name)

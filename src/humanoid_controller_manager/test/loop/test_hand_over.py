@@ -63,13 +63,13 @@ class Listener:
     """Records its calls; blocks inside a call while `gate` is closed."""
 
     def __init__(self) -> None:
-        self.heard: list[Any] = []
+        self.received: list[Any] = []
         self.called = threading.Event()
         self.gate = threading.Event()
         self.gate.set()
 
     def __call__(self, snapshot: Any) -> None:
-        self.heard.append(snapshot)
+        self.received.append(snapshot)
         self.called.set()
         assert self.gate.wait(PATIENCE)
 
@@ -90,7 +90,7 @@ def test_what_is_put_is_published_to_every_listener() -> None:
     outbox.put(Tick(1))
     second.wait_for_call()
     outbox.stop()
-    assert first.heard[0] == second.heard[0] == Tick(1)
+    assert first.received[0] == second.received[0] == Tick(1)
 
 
 def test_while_one_is_published_only_the_newest_of_the_next_waits() -> None:
@@ -104,7 +104,7 @@ def test_while_one_is_published_only_the_newest_of_the_next_waits() -> None:
     listener.gate.set()
     listener.wait_for_call()
     outbox.stop()
-    assert list(dict.fromkeys(listener.heard)) == [Tick(1), Tick(4)]
+    assert list(dict.fromkeys(listener.received)) == [Tick(1), Tick(4)]
 
 
 def test_what_was_overwritten_before_it_was_published_is_counted() -> None:
@@ -121,7 +121,7 @@ def test_what_was_overwritten_before_it_was_published_is_counted() -> None:
     outbox.put(Tick(5))
     listener.wait_for_call()
     outbox.stop()
-    assert [snapshot.tick for snapshot in listener.heard] == [1, 4, 5]
+    assert [snapshot.tick for snapshot in listener.received] == [1, 4, 5]
     assert outbox.overwritten == 2
 
 
@@ -139,7 +139,7 @@ def test_stopping_publishes_what_is_left() -> None:
     listener.gate.set()
     stopping.join(PATIENCE)
     assert not stopping.is_alive()
-    assert list(dict.fromkeys(listener.heard)) == [Tick(1), Tick(2)]
+    assert list(dict.fromkeys(listener.received)) == [Tick(1), Tick(2)]
 
 
 def test_nothing_is_published_twice() -> None:
@@ -148,7 +148,7 @@ def test_nothing_is_published_twice() -> None:
     outbox.put(Tick(1))
     listener.wait_for_call()
     outbox.stop()
-    assert listener.heard == [Tick(1)]
+    assert listener.received == [Tick(1)]
 
 
 def test_all_listeners_of_one_round_receive_the_same() -> None:
@@ -160,7 +160,7 @@ def test_all_listeners_of_one_round_receive_the_same() -> None:
     outbox.put(Tick(2))
     first.gate.set()
     second.wait_for_call()
-    assert second.heard[0] == Tick(1)
+    assert second.received[0] == Tick(1)
     outbox.stop()
 
 
@@ -177,7 +177,7 @@ def test_a_listener_that_raises_does_not_stop_the_others_and_is_logged_once(
         outbox.put(Tick(number))
         listener.wait_for_call()
     outbox.stop()
-    assert listener.heard[:3] == [Tick(1), Tick(2), Tick(3)]
+    assert listener.received[:3] == [Tick(1), Tick(2), Tick(3)]
     assert caplog.text.count("failed to publish") == 1
 
 
@@ -185,4 +185,4 @@ def test_an_outbox_nothing_was_put_into_stops() -> None:
     listener = Listener()
     outbox = _outbox(listener)
     outbox.stop()
-    assert listener.heard == []
+    assert listener.received == []

@@ -21,7 +21,7 @@ GOOD = uniform_capabilities(2, Capability.PER_TICK)
 NAN = float("nan")
 
 
-def _telling(scripted_hardware: Any, **duties: Any) -> Any:
+def _with_duties(scripted_hardware: Any, **duties: Any) -> Any:
     return type("Telling", (scripted_hardware,), duties)()
 
 
@@ -33,7 +33,7 @@ def _telling(scripted_hardware: Any, **duties: Any) -> Any:
 def test_capabilities_that_are_none_are_refused_before_anything_moves(
     rig: Any, scripted_hardware: Any, found: Any
 ) -> None:
-    arm = _telling(scripted_hardware, capabilities=lambda self: found)
+    arm = _with_duties(scripted_hardware, capabilities=lambda self: found)
     text = r"'arm'>: plugin .*: capabilities: found .*, expected Capability values, shape \(5, 2\)"
     with pytest.raises(ConfigError, match=text):
         rig({"arm": (arm, ("a", "b"))})
@@ -44,7 +44,7 @@ def test_capabilities_that_are_none_are_refused_before_anything_moves(
 def test_counters_without_names_are_refused_before_anything_moves(
     rig: Any, scripted_hardware: Any, found: Any
 ) -> None:
-    arm = _telling(scripted_hardware, counter_names=found, bus_counts=lambda self: ())
+    arm = _with_duties(scripted_hardware, counter_names=found, bus_counts=lambda self: ())
     with pytest.raises(ConfigError, match=r"'arm'>.*counter_names: found .*, expected a tuple of"):
         rig({"arm": (arm, ("a", "b"))})
 
@@ -52,7 +52,7 @@ def test_counters_without_names_are_refused_before_anything_moves(
 def test_a_component_whose_first_report_is_none_does_not_start(
     rig: Any, scripted_hardware: Any
 ) -> None:
-    arm = _telling(scripted_hardware, safety=lambda self: None)
+    arm = _with_duties(scripted_hardware, safety=lambda self: None)
     with pytest.raises(Exception, match="arm: found None, expected a SafetyReport"):
         rig({"arm": (arm, ("a", "b"))}).start()
     assert arm.calls[-1] == "on_deactivate"
@@ -67,7 +67,7 @@ def test_a_component_whose_first_report_is_none_does_not_start(
 def test_joints_whose_watchdogs_make_no_sense_are_taken_to_have_none(
     rig: Any, scripted_hardware: Any, found: Any, caplog: Any
 ) -> None:
-    arm = _telling(scripted_hardware, watchdog_times=lambda self: found)
+    arm = _with_duties(scripted_hardware, watchdog_times=lambda self: found)
     (member,) = rig({"arm": (arm, ("a", "b"))}).group.members
     assert member.watchdogs() == {"a": inf, "b": inf}
     assert member.unwatched() == ["a", "b"]
@@ -84,8 +84,8 @@ def test_a_component_with_invalid_diagnoses_is_reported_and_the_others_are_publi
     rig: Any, scripted_hardware: Any, found: Any
 ) -> None:
     diagnosis = Diagnosis("bus: leg", message="well")
-    arm = _telling(scripted_hardware, diagnose=lambda self: found)
-    leg = _telling(scripted_hardware, diagnose=lambda self: [diagnosis])
+    arm = _with_duties(scripted_hardware, diagnose=lambda self: found)
+    leg = _with_duties(scripted_hardware, diagnose=lambda self: [diagnosis])
     robot = rig({"arm": (arm, ("a",)), "leg": (leg, ("b",))}).start()
     runner = LoopThread(robot.loop, 100.0, lambda snapshot: None)
     report = Diagnostician(robot.loop, runner, lambda: 0).report()
@@ -99,7 +99,7 @@ def test_a_component_with_invalid_diagnoses_is_reported_and_the_others_are_publi
     "found", [None, 3, property(lambda self: 1 / 0)], ids=["None", "3", "raises"]
 )
 def test_an_empty_exit_check_claims_nothing(rig: Any, scripted_hardware: Any, found: Any) -> None:
-    arm = _telling(scripted_hardware, exit_check=found)
+    arm = _with_duties(scripted_hardware, exit_check=found)
     robot = rig({"arm": (arm, ("a", "b"))}).start()
     robot.stop = robot.loop.stop
     assert end_of(robot).in_order == ("arm (deactivated)",)
@@ -108,6 +108,6 @@ def test_an_empty_exit_check_claims_nothing(rig: Any, scripted_hardware: Any, fo
 def test_a_loop_that_could_not_start_reports_the_error_of_the_component(
     rig: Any, confirming_hardware: Any
 ) -> None:
-    arm = _telling(confirming_hardware, mode_changed=lambda self, mode, number: 1 / 0)
+    arm = _with_duties(confirming_hardware, mode_changed=lambda self, mode, number: 1 / 0)
     with pytest.raises(ControllerError, match="arm: mode_changed failed: ZeroDivisionError"):
         rig({"arm": (arm, ("a", "b"))}).start()

@@ -201,7 +201,7 @@ def test_a_task_is_executed(ros: Ros) -> None:
     assert task.result() == 7
 
 
-class Bell(Waitable):  # type: ignore[misc] # rclpy has no types
+class SignalWaitable(Waitable):  # type: ignore[misc] # rclpy has no types
     """A waitable with a guard condition of its own, as an action server has services."""
 
     def __init__(self, node: Node) -> None:
@@ -230,7 +230,7 @@ class Bell(Waitable):  # type: ignore[misc] # rclpy has no types
 
 
 def test_a_waitable_is_executed(ros: Ros) -> None:
-    bell = Bell(ros.node("bell"))
+    bell = SignalWaitable(ros.node("bell"))
     for number in range(1, 4):
         bell.ring()
         ros.spin_until(lambda number=number: bell.heard == number)  # type: ignore[misc]

@@ -13,20 +13,20 @@ from humanoid_controller_manager.ros.execution.executor_calls import ExecutorCal
 PATIENCE = 60.0  # [s] until a test gives up on another thread; never waited for when all is well
 
 
-class Errand:
+class CallInThread:
     """One call, made by a separate thread."""
 
-    def __init__(self, errands: ExecutorCalls, function: object) -> None:
+    def __init__(self, calls: ExecutorCalls, function: object) -> None:
         self.result: object = None
         self.error: BaseException | None = None
-        self._errands = errands
+        self._calls = calls
         self._function = function
         self._thread = threading.Thread(target=self._run)
         self._thread.start()
 
     def _run(self) -> None:
         try:
-            self.result = self._errands.run(self._function)  # type: ignore[type-var,arg-type]
+            self.result = self._calls.run(self._function)  # type: ignore[type-var,arg-type]
         except BaseException as error:
             self.error = error
 
@@ -35,44 +35,44 @@ class Errand:
         assert not self._thread.is_alive()
 
 
-def _waiting(function: object) -> tuple[ExecutorCalls, Errand]:
+def _waiting(function: object) -> tuple[ExecutorCalls, CallInThread]:
     """Return a call that has been handed over and not been executed."""
     woken = threading.Event()
-    errands = ExecutorCalls(woken.set, LINUX)
-    errand = Errand(errands, function)
+    calls = ExecutorCalls(woken.set, LINUX)
+    call = CallInThread(calls, function)
     assert woken.wait(PATIENCE)
-    return errands, errand
+    return calls, call
 
 
 def test_a_function_runs_in_the_thread_that_does_the_errands() -> None:
-    errands, errand = _waiting(threading.get_ident)
-    errands.do_all()
-    errand.join()
-    assert errand.result == threading.get_ident()
+    calls, call = _waiting(threading.get_ident)
+    calls.do_all()
+    call.join()
+    assert call.result == threading.get_ident()
 
 
 def test_an_exception_of_a_function_reaches_its_caller() -> None:
     def fail() -> None:
         raise ControllerError("no")
 
-    errands, errand = _waiting(fail)
-    errands.do_all()
-    errand.join()
-    assert isinstance(errand.error, ControllerError)
+    calls, call = _waiting(fail)
+    calls.do_all()
+    call.join()
+    assert isinstance(call.error, ControllerError)
 
 
 def test_what_waits_at_the_end_is_refused_and_never_done() -> None:
     done: list[int] = []
-    errands, errand = _waiting(lambda: done.append(1))
-    errands.close()
-    errands.do_all()
-    errand.join()
-    assert "shutting down" in str(errand.error)
+    calls, call = _waiting(lambda: done.append(1))
+    calls.close()
+    calls.do_all()
+    call.join()
+    assert "shutting down" in str(call.error)
     assert done == []
 
 
 def test_what_comes_after_the_end_is_refused_at_once() -> None:
-    errands = ExecutorCalls(lambda: None, LINUX)
-    errands.close()
+    calls = ExecutorCalls(lambda: None, LINUX)
+    calls.close()
     with pytest.raises(ControllerError, match="shutting down"):
-        errands.run(lambda: 1)
+        calls.run(lambda: 1)

@@ -36,7 +36,7 @@ class TickingChange:
         return condition()
 
 
-class Speaker:
+class PlainBroadcaster:
     """A broadcaster."""
 
 
@@ -49,7 +49,7 @@ class Bench:
         for name, controller in robot.controllers.items():
             slot = ControllerSlot(name, controller)
             self.registry.put(self._record(name, controller, slot))
-        self.registry.put(self._record("speaker", Speaker(), None))
+        self.registry.put(self._record("speaker", PlainBroadcaster(), None))
         self.registry.connect(lambda: robot.loop.snapshot.controllers, self._exchange)
         self.change = TickingChange(robot)
         authority = LoopAuthority(robot.loop)

@@ -199,8 +199,8 @@ class Motors(Bus):
         self.sent.append(frame)
 
     def receive(self, timeout: float) -> Received | None:
-        speaks = len(self.sent) <= self.deaf * len(FRAMES)
-        return FEEDBACK if speaks else self.noise
+        sends = len(self.sent) <= self.deaf * len(FRAMES)
+        return FEEDBACK if sends else self.noise
 
     def close(self) -> None:
         self.open -= 1

@@ -106,7 +106,7 @@ def answered(motor: int) -> Exchange:
     )
 
 
-def talk(*exchanges: Exchange) -> AcknowledgedRequests:
+def exchanges(*exchanges: Exchange) -> AcknowledgedRequests:
     return AcknowledgedRequests(exchanges, 0.0, timeout=1.0, retry=0.1)
 
 
@@ -114,7 +114,7 @@ STATES = [MotorState(), MotorState()]
 
 
 def test_every_motor_gets_the_request_at_once_and_again_until_it_answers() -> None:
-    requests = talk(answered(0), answered(1))
+    requests = exchanges(answered(0), answered(1))
     assert [e.motor for e in requests.due(0.0, STATES, NEVER)] == [0, 1]
     assert requests.due(0.09, STATES, NEVER) == []
     requests.take(1, b"", 0.0)
@@ -126,7 +126,7 @@ def test_every_motor_gets_the_request_at_once_and_again_until_it_answers() -> No
 
 
 def test_an_answer_that_must_last_counts_when_another_one_comes_later() -> None:
-    requests = talk(replace(answered(0), again=0.05))
+    requests = exchanges(replace(answered(0), again=0.05))
     requests.due(0.0, STATES, NEVER)
     for time in (0.02, 0.06):  # frames that an adapter delivers together
         requests.take(0, b"", time)
@@ -140,21 +140,21 @@ def test_an_answer_that_must_last_counts_when_another_one_comes_later() -> None:
 
 
 def test_negative_answer_is_a_failure() -> None:
-    requests = talk(answered(0))
+    requests = exchanges(answered(0))
     requests.take(0, b"too hot", 0.0)
     assert requests.over(0.0, 0.0, STATES)
     assert requests.failures == {0: Reason.of(MOTOR_REFUSED, "too hot")}
 
 
 def test_motor_that_does_not_answer_in_time_is_a_failure() -> None:
-    requests = talk(answered(0), answered(1))
+    requests = exchanges(answered(0), answered(1))
     requests.take(0, b"", 0.0)
     assert requests.over(1.0, 1.0, STATES)
     assert requests.failures == {1: Reason.of(MOTOR_NO_ANSWER, "no answer within 1 s")}
 
 
 def test_request_that_the_adapter_may_have_refused_is_repeated_soon() -> None:
-    requests = talk(answered(0))
+    requests = exchanges(answered(0))
     requests.due(0.0, STATES, NEVER)
     assert requests.due(REFUSED - 1e-3, STATES, 0.01) == []
     assert len(requests.due(REFUSED, STATES, 0.01)) == 1
@@ -162,22 +162,22 @@ def test_request_that_the_adapter_may_have_refused_is_repeated_soon() -> None:
 
 
 def test_silence_is_an_answer_only_after_the_request_and_while_the_receiver_runs() -> None:
-    requests = talk(Exchange(0, ((0, b"?"),), quiet=0.05))
+    requests = exchanges(Exchange(0, ((0, b"?"),), quiet=0.05))
     assert not requests.over(0.5, 0.5, STATES)  # no request yet
     requests.due(0.5, STATES, NEVER)
     assert not requests.over(0.6, 0.5, STATES)  # the receiver was held up
-    talking = [MotorState(stamp=0.58)]
-    assert not requests.over(0.61, 0.61, talking)
-    assert len(requests.due(0.61, talking, NEVER)) == 1
-    assert not requests.over(0.62, 0.62, talking)
-    assert requests.over(0.63, 0.63, talking)
+    sending = [MotorState(stamp=0.58)]
+    assert not requests.over(0.61, 0.61, sending)
+    assert len(requests.due(0.61, sending, NEVER)) == 1
+    assert not requests.over(0.62, 0.62, sending)
+    assert requests.over(0.63, 0.63, sending)
     assert requests.failures == {}
 
 
 def test_an_order_is_repeated_at_the_end_of_the_silence_so_that_a_frame_after_it_is_confirmed() -> (
     None
 ):
-    requests = talk(Exchange(0, ((0, b"?"),), quiet=0.05))
+    requests = exchanges(Exchange(0, ((0, b"?"),), quiet=0.05))
     assert len(requests.due(0.1, STATES, NEVER)) == 1
     assert requests.due(0.149, STATES, NEVER) == []
     assert len(requests.due(0.151, STATES, NEVER)) == 1

@@ -33,21 +33,21 @@ class Adapter:
         self._slave = slave
         os.set_blocking(self.master, False)
 
-    def say(self, data: bytes) -> None:
+    def send(self, data: bytes) -> None:
         os.write(self.master, data)
 
-    def heard(self) -> bytes:
+    def received(self) -> bytes:
         try:
             return os.read(self.master, 4096)
         except BlockingIOError:
             return b""
 
-    def heard_until(self, text: bytes) -> bytes:
+    def received_until(self, text: bytes) -> bytes:
         """Return the bytes of the host once `text` is in them: a pty delivers with a delay."""
-        heard = b""
-        while text not in heard:
-            heard += self.heard()
-        return heard
+        received = b""
+        while text not in received:
+            received += self.received()
+        return received
 
     def unplug(self) -> None:
         os.close(self._slave)
@@ -73,19 +73,19 @@ def test_channel_is_closed_along_with_the_bus_unless_others_may_use_it(adapter) 
     settings = BusSettings("slcan", adapter.path, 1_000_000)
     shared = SharedCanBus(settings)
     shared.send((1, b""))
-    opening = adapter.heard_until(b"T000000010\r")
+    opening = adapter.received_until(b"T000000010\r")
     shared.close()
     with pytest.raises(AdapterLostError):
         shared.send((2, b""))
     own = PythonCanBus(settings)
     own.send((1, b""))
-    assert adapter.heard_until(b"T000000010\r").count(b"C") == opening.count(b"C")
+    assert adapter.received_until(b"T000000010\r").count(b"C") == opening.count(b"C")
     own.close()
-    adapter.heard_until(b"C\r")
+    adapter.received_until(b"C\r")
 
 
 def test_adapter_is_set_to_the_bitrate_and_opened(adapter, bus) -> None:
-    lines = adapter.heard_until(b"O\r").split(b"\r")
+    lines = adapter.received_until(b"O\r").split(b"\r")
     assert lines.index(b"S8") < lines.index(b"O")
 
 
@@ -96,7 +96,7 @@ def test_adapter_that_has_answered_its_opening_is_not_waited_for(
 
     def ask_and_answer(bus: SlcanBus) -> None:
         ask(bus)
-        adapter.say(b"F00\r")
+        adapter.send(b"F00\r")
 
     def wait_without_answer(bus: SlcanBus, timeout: float) -> bool:
         assert not bus._answered
@@ -114,12 +114,12 @@ def answering(adapter: Adapter, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pyt
 
     def ask_and_answer(bus: SlcanBus) -> None:
         ask(bus)
-        adapter.say(b"V1013\rF00\r")
+        adapter.send(b"V1013\rF00\r")
 
     monkeypatch.setattr(SlcanBus, "_ask", ask_and_answer)
     bus = PythonCanBus(BusSettings("slcan", adapter.path, 1_000_000))
     monkeypatch.undo()
-    adapter.heard_until(b"V\rF\r")
+    adapter.received_until(b"V\rF\r")
     yield bus
     bus.close()
 
@@ -130,11 +130,11 @@ def test_adapter_confirms_behind_the_frames_that_it_has_received(
     assert answering.set_confirming(True)
     before = LINUX.clock()
     assert answering.ask()
-    adapter.heard_until(b"V\r")
-    adapter.say(FRAME)
+    adapter.received_until(b"V\r")
+    adapter.send(FRAME)
     assert len(answering.receive_all(10.0)) == 1
     assert answering.confirmed == -math.inf
-    adapter.say(b"V1013\r")
+    adapter.send(b"V1013\r")
     assert answering.receive_all(10.0) == []  # an answer is no frame
     assert before <= answering.confirmed <= LINUX.clock()
 
@@ -144,8 +144,8 @@ def test_a_confirmation_counts_once_the_frames_before_it_were_returned(
 ) -> None:
     assert answering.set_confirming(True)
     assert answering.ask()
-    adapter.heard_until(b"V\r")
-    adapter.say(FRAME + FRAME + b"V1013\r")
+    adapter.received_until(b"V\r")
+    adapter.send(FRAME + FRAME + b"V1013\r")
     assert isinstance(answering.receive(1.0), DataFrame)
     assert answering.confirmed == -math.inf
     assert isinstance(answering.receive(1.0), DataFrame)
@@ -160,7 +160,7 @@ def test_adapter_that_answers_its_opening_with_other_text_can_be_used(
 
     def ask_and_answer(bus: SlcanBus) -> None:
         ask(bus)
-        adapter.say(said + b"F00\r")
+        adapter.send(said + b"F00\r")
 
     monkeypatch.setattr(SlcanBus, "_ask", ask_and_answer)
     bus = PythonCanBus(BusSettings("slcan", adapter.path, 1_000_000))
@@ -176,11 +176,11 @@ def test_adapter_is_asked_again_once_it_has_answered(
     for _ in range(3):
         assert answering.ask()
     answering.send((1, b""))
-    assert adapter.heard_until(b"T000000010\r").count(b"V") == 1
-    adapter.say(b"v1013\r")
+    assert adapter.received_until(b"T000000010\r").count(b"V") == 1
+    adapter.send(b"v1013\r")
     answering.receive_all(10.0)
     assert answering.ask()
-    adapter.heard_until(b"V\r")
+    adapter.received_until(b"V\r")
 
 
 def test_adapter_whose_answer_is_lost_is_asked_again(
@@ -190,7 +190,7 @@ def test_adapter_whose_answer_is_lost_is_asked_again(
     assert answering.set_confirming(True)
     assert answering.ask()
     assert answering.ask()
-    assert adapter.heard_until(b"V\rV\r")
+    assert adapter.received_until(b"V\rV\r")
 
 
 def test_adapter_that_did_not_answer_at_its_opening_does_not_confirm(bus: PythonCanBus) -> None:
@@ -201,17 +201,17 @@ def test_line_that_a_killed_host_has_left_half_written_is_ended_first(adapter) -
     line = os.open(adapter.path, os.O_WRONLY | os.O_NOCTTY)
     os.write(line, b"T0506161680000")
     bus = PythonCanBus(BusSettings("slcan", adapter.path, 1_000_000))
-    heard = adapter.heard_until(b"O\r").split(b"\r")
-    assert heard[0] == b"T0506161680000"
-    assert b"C" in heard
+    received = adapter.received_until(b"O\r").split(b"\r")
+    assert received[0] == b"T0506161680000"
+    assert b"C" in received
     bus.close()
     os.close(line)
 
 
 def test_frame_is_received_whole_however_it_is_cut(adapter, bus) -> None:
-    adapter.say(FRAME[:9])
+    adapter.send(FRAME[:9])
     assert bus.receive(0.0) is None
-    adapter.say(FRAME[9:] + FRAME)
+    adapter.send(FRAME[9:] + FRAME)
     frame = DataFrame(0x050616B1, bytes.fromhex("0000FFFE00001234"))
     assert bus.receive(1.0) == frame
     assert bus.receive(1.0) == frame
@@ -220,11 +220,11 @@ def test_frame_is_received_whole_however_it_is_cut(adapter, bus) -> None:
 
 def test_frame_is_sent_as_a_line(adapter, bus) -> None:
     bus.send((0x05061609, b"\1\xff"))
-    adapter.heard_until(b"\rT05061609201FF\r")
+    adapter.received_until(b"\rT05061609201FF\r")
 
 
 def test_time_stamp_behind_a_frame_is_no_data(adapter, bus) -> None:
-    adapter.say(FRAME[:-1] + b"12AB\r")
+    adapter.send(FRAME[:-1] + b"12AB\r")
     assert bus.receive(1.0) == DataFrame(0x050616B1, bytes.fromhex("0000FFFE00001234"))
 
 
@@ -232,20 +232,20 @@ def test_time_stamp_behind_a_frame_is_no_data(adapter, bus) -> None:
     "line", [b"T05061\r", b"TXYZ\r", b"T050616B18zz\r", b"T050616B1800\r", b"\xff\xfe\r", b"FZZ\r"]
 )
 def test_line_that_is_no_frame_is_reported_and_the_next_one_is_read(adapter, bus, line) -> None:
-    adapter.say(line + FRAME)
+    adapter.send(line + FRAME)
     assert isinstance(bus.receive(1.0), InvalidFrame)
     assert isinstance(bus.receive(1.0), DataFrame)
 
 
 def test_noise_without_end_is_dropped(adapter, bus) -> None:
-    adapter.say(b"x" * 100)
+    adapter.send(b"x" * 100)
     assert isinstance(bus.receive(1.0), InvalidFrame)
-    adapter.say(b"\r" + FRAME)
+    adapter.send(b"\r" + FRAME)
     assert isinstance(bus.receive(1.0), DataFrame)
 
 
 def test_refusals_are_counted_and_answers_are_no_frames(adapter, bus) -> None:
-    adapter.say(b"Z\r\aZ\rV1013\r\a\r" + FRAME)
+    adapter.send(b"Z\r\aZ\rV1013\r\a\r" + FRAME)
     while not isinstance(bus.receive(1.0), DataFrame):
         pass
     assert bus.refused() == 2
@@ -281,7 +281,7 @@ def raw_bus(adapter: Adapter) -> Iterator[SlcanBus]:
     ],
 )
 def test_state_follows_the_adapters_flags(adapter, raw_bus, answers, state) -> None:
-    adapter.say(answers + FRAME)
+    adapter.send(answers + FRAME)
     while raw_bus.recv(1.0) is None:
         pass
     assert raw_bus.state is state
@@ -290,14 +290,14 @@ def test_state_follows_the_adapters_flags(adapter, raw_bus, answers, state) -> N
 def test_adapter_that_answers_is_not_given_more_than_it_can_queue(adapter, raw_bus) -> None:
     message = Message(arbitration_id=1, data=b"1")
     raw_bus.send(message)
-    adapter.say(b"Z\r" + FRAME)
+    adapter.send(b"Z\r" + FRAME)
     while raw_bus.recv(1.0) is None:
         pass
     for _ in range(5):
         raw_bus.send(message)
     with pytest.raises(CanTimeoutError):
         raw_bus.send(message)
-    adapter.say(b"Z\r" + FRAME)
+    adapter.send(b"Z\r" + FRAME)
     while raw_bus.recv(1.0) is None:
         pass
     raw_bus.send(message)
@@ -310,7 +310,7 @@ def test_lost_answers_are_not_awaited_once_the_adapter_reports_its_flags(
     message = Message(arbitration_id=1, data=b"1")
 
     def hear(answers: bytes) -> None:
-        adapter.say(answers + FRAME)
+        adapter.send(answers + FRAME)
         while raw_bus.recv(1.0) is None:
             pass
 
@@ -321,14 +321,14 @@ def test_lost_answers_are_not_awaited_once_the_adapter_reports_its_flags(
         raw_bus.send(message)
         hear(b"Z\r")
     raw_bus.send(message)
-    adapter.heard()
+    adapter.received()
     with pytest.raises(CanTimeoutError):
         raw_bus.send(message)
     while True:
         try:
             raw_bus.send(message)
         except CanTimeoutError:
-            if b"F\r" in adapter.heard():
+            if b"F\r" in adapter.received():
                 hear(b"F00\r")
         else:
             break
@@ -339,33 +339,33 @@ def test_adapter_that_never_answers_is_given_every_frame(adapter, raw_bus) -> No
     for _ in range(30):
         raw_bus.send(Message(arbitration_id=1, data=b"1"))
     raw_bus.send(Message(arbitration_id=2, data=b""))
-    assert adapter.heard_until(b"T000000020\r").count(b"T00000001131\r") == 30
+    assert adapter.received_until(b"T000000020\r").count(b"T00000001131\r") == 30
 
 
 @pytest.mark.parametrize("answer", [b"\a", b""], ids=["unknown", "silent"])
 def test_adapter_without_flags_is_requested_them_once(adapter, monkeypatch, answer) -> None:
     monkeypatch.setattr(slcan, "ASK_FLAGS", 0.0)
-    adapter.say(b"\r\r\r\r\r\r" + answer)
+    adapter.send(b"\r\r\r\r\r\r" + answer)
     bus = SlcanBus(adapter.path, bitrate=1_000_000)
     bus.send(Message(arbitration_id=1))
     bus.send(Message(arbitration_id=2))
-    heard = adapter.heard_until(b"T000000020\r").split(b"\r")
-    assert heard.count(b"F") == 1
+    received = adapter.received_until(b"T000000020\r").split(b"\r")
+    assert received.count(b"F") == 1
     bus.shutdown()
 
 
 def test_adapter_with_late_flags_is_polled_again(adapter, raw_bus, monkeypatch) -> None:
     monkeypatch.setattr(slcan, "ASK_FLAGS", 0.0)
-    adapter.say(b"F00\r" + FRAME)
+    adapter.send(b"F00\r" + FRAME)
     while raw_bus.recv(1.0) is None:
         pass
-    adapter.heard()
+    adapter.received()
     raw_bus.send(Message(arbitration_id=2))
-    assert b"F" in adapter.heard_until(b"T000000020\r").split(b"\r")
+    assert b"F" in adapter.received_until(b"T000000020\r").split(b"\r")
 
 
 def test_port_that_is_full_takes_whole_lines_in_the_end(adapter, raw_bus) -> None:
-    adapter.heard()
+    adapter.received()
     sent = 0
     while True:  # an unread port fills up, perhaps within a line
         try:
@@ -373,12 +373,12 @@ def test_port_that_is_full_takes_whole_lines_in_the_end(adapter, raw_bus) -> Non
         except CanTimeoutError:
             break
         sent += 1
-    heard = b""
-    while heard.count(b"T") < sent:
-        heard += adapter.heard()
+    received = b""
+    while received.count(b"T") < sent:
+        received += adapter.received()
         with contextlib.suppress(CanTimeoutError):
             raw_bus.send(Message(arbitration_id=1))
-    lines = [line for line in heard.split(b"\r")[:-1] if line not in (b"F", b"T000000010")]
+    lines = [line for line in received.split(b"\r")[:-1] if line not in (b"F", b"T000000010")]
     assert len(lines) >= sent - 1
     assert set(lines) == {b"T0506160980000000000000000"}
 
@@ -391,7 +391,7 @@ def test_writing_to_a_lost_adapter_is_an_operation_error(adapter, raw_bus) -> No
 
 
 def test_what_has_arrived_is_received_together_whatever_it_is(adapter, bus) -> None:
-    adapter.say(FRAME + b"Z\rTXYZ\r\a" + FRAME + b"t12328899\rV1013\r" + FRAME + FRAME[:5])
+    adapter.send(FRAME + b"Z\rTXYZ\r\a" + FRAME + b"t12328899\rV1013\r" + FRAME + FRAME[:5])
     frame = DataFrame(0x050616B1, bytes.fromhex("0000FFFE00001234"))
     found = list(bus.receive_all(1.0))
     while len(found) < 5:  # a pty may deliver in parts
@@ -400,7 +400,7 @@ def test_what_has_arrived_is_received_together_whatever_it_is(adapter, bus) -> N
     assert isinstance(found[1], InvalidFrame)
     assert isinstance(found[3], InvalidFrame)  # 11 bits, where 29 are expected
     assert bus.receive_all(0.0) == []
-    adapter.say(FRAME[5:])
+    adapter.send(FRAME[5:])
     assert bus.receive_all(1.0) == [frame]
     assert bus.refused() == 1
 
@@ -408,20 +408,20 @@ def test_what_has_arrived_is_received_together_whatever_it_is(adapter, bus) -> N
 def test_frames_are_sent_together_as_far_as_the_adapter_has_room(adapter, bus) -> None:
     frames = [(number, bytes([number])) for number in range(1, 9)]
     assert bus.send_all(frames[:1]) == 1
-    adapter.say(b"Z\r" + FRAME)
+    adapter.send(b"Z\r" + FRAME)
     assert bus.receive_all(1.0)  # an adapter that answers
     assert bus.send_all(frames) == slcan.MOST_OUTSTANDING
     assert bus.send_all(frames) == 0
-    heard = adapter.heard_until(b"T00000005105\r").split(b"\r")
-    lines = [line for line in heard if line[:1] == b"T"]
+    received = adapter.received_until(b"T00000005105\r").split(b"\r")
+    lines = [line for line in received if line[:1] == b"T"]
     assert lines == [b"T%08X1%02X" % (number, number) for number in (1, 1, 2, 3, 4, 5)]
 
 
 def test_an_identifier_that_does_not_fit_stops_all_frames(adapter, bus) -> None:
-    adapter.heard_until(b"O\r")
+    adapter.received_until(b"O\r")
     with pytest.raises(WireError, match="0x20000000"):
         bus.send_all([(1, b""), (1 << 29, b"")])
-    assert b"T" not in adapter.heard()
+    assert b"T" not in adapter.received()
 
 
 def test_a_lost_adapter_is_reported_whichever_way_it_is_used(adapter, bus) -> None:
@@ -443,7 +443,7 @@ def test_bytes_that_another_process_has_taken_are_no_closed_port(
     def take_before(timeout: float) -> bool:
         others = timeout > 0.0 and len(taken) < 2 * slcan.EMPTY_READS
         if others:
-            adapter.say(FRAME)
+            adapter.send(FRAME)
         readable = is_readable(timeout)
         if others:
             taken.append(os.read(inner.serialPortOrig.fileno(), 4096))
@@ -452,7 +452,7 @@ def test_bytes_that_another_process_has_taken_are_no_closed_port(
     monkeypatch.setattr(inner, "_is_readable", take_before)
     assert bus.receive(1.0) is None
     assert taken == [FRAME] * (2 * slcan.EMPTY_READS)
-    adapter.say(FRAME)
+    adapter.send(FRAME)
     assert isinstance(bus.receive(1.0), DataFrame)
 
 
@@ -469,7 +469,7 @@ def test_a_port_that_another_process_reads_just_now_is_no_closed_port(
         return read(descriptor, size)
 
     monkeypatch.setattr(slcan.os, "read", refuse_first)
-    adapter.say(FRAME)
+    adapter.send(FRAME)
     assert isinstance(bus.receive(10.0), DataFrame)
     assert len(refused) == 2 * slcan.EMPTY_READS
 
@@ -484,5 +484,5 @@ def test_an_opening_that_fails_leaves_the_channel_to_the_process_that_uses_it(
     with pytest.raises(InterfaceError, match="closed at the other end"):
         SharedCanBus(BusSettings("slcan", adapter.path, 1_000_000))
     gc.collect()
-    assert adapter.heard_until(b"O\r").endswith(b"O\r")
-    assert adapter.heard() == b""
+    assert adapter.received_until(b"O\r").endswith(b"O\r")
+    assert adapter.received() == b""

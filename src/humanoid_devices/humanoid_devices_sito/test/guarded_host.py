@@ -20,7 +20,7 @@ from humanoid_devices_sito.sito_system import SitoSystem
 PERIOD = 0.02
 
 
-def say(**what: object) -> None:
+def write_line(**what: object) -> None:
     sys.stdout.write(f"{json.dumps(what)}\n")
     sys.stdout.flush()
 
@@ -42,7 +42,7 @@ def main() -> None:
     state, command = JointState(count), JointCommand(count)
     system.on_activate(state)
     command.position[:], command.stiffness[:], command.damping[:] = 0.3, 20.0, 2.0
-    say(guard=started(system._lifecycle.guard))
+    write_line(guard=started(system._lifecycle.guard))
     latest = None
     while True:
         system.read(state, 0.0, PERIOD)
@@ -50,7 +50,7 @@ def main() -> None:
         report = system.safety()
         if report is not latest:
             latest = report
-            say(level=int(report.level), flags=int(report.flags), message=report.message)
+            write_line(level=int(report.level), flags=int(report.flags), message=report.message)
         if not select.select([sys.stdin], [], [], PERIOD)[0]:
             continue
         order = sys.stdin.readline().strip()

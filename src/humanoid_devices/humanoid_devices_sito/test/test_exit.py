@@ -390,39 +390,39 @@ def test_a_bring_up_that_fails_names_the_motor_that_was_enabled_and_is_silent(
     assert enabled(bench) == [39]
 
 
-class Crowded(Bus):
+class FullQueueBus(Bus):
     """An adapter that receives nothing, and whose queue has room only after a few attempts."""
 
     def __init__(self, bus: Bus) -> None:
-        self._bus, self.deaf, self._attempts = bus, False, 0
-        self.crowd = 4  # attempts until there is room
+        self._bus, self.receives_nothing, self._attempts = bus, False, 0
+        self.attempts = 4  # attempts until there is room
         self.state, self.refused, self.close = bus.state, bus.refused, bus.close
 
     def receive(self, timeout: float) -> object:
         """See Bus."""
-        if self.deaf:
-            raise AdapterLostError("deaf")
+        if self.receives_nothing:
+            raise AdapterLostError("receives_nothing")
         return self._bus.receive(timeout)
 
     def send(self, frame: CanFrame) -> None:
         """See Bus."""
         self._attempts += 1
-        if self.deaf and self._attempts % self.crowd:
+        if self.receives_nothing and self._attempts % self.attempts:
             raise QueueFullError("full")
         self._bus.send(frame)
 
 
 def test_the_last_orders_wait_for_room_in_the_adapters_queue(stiff: Stiff) -> None:
-    opened: list[Crowded] = []
+    opened: list[FullQueueBus] = []
 
     def wrap(bus: Bus, bench: CanBench) -> Bus:
         if opened:
             raise InterfaceError("it cannot be opened again")
-        opened.append(Crowded(bus))
+        opened.append(FullQueueBus(bus))
         return opened[0]
 
     bench, rig = stiff(wrap)
-    opened[0].deaf = True
+    opened[0].receives_nothing = True
     rig.until(lambda report: report.flags & SafetyFlag.BUS_OFF)
     with pytest.raises(HardwareError, match="not disabled"):
         end(rig)

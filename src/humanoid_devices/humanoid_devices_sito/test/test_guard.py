@@ -67,7 +67,7 @@ class Host:
             pass
         return status
 
-    def last_words(self) -> str:
+    def last_output(self) -> str:
         """Return the output of the process and its guard; it ends when both have ended."""
         return self.process.communicate()[1]
 
@@ -155,7 +155,7 @@ def test_control_process_that_is_killed_leaves_no_motor_enabled(wrists) -> None:
         assert os.sched_getscheduler(killed.guard) == os.SCHED_FIFO
     killed.process.kill()
     wrists.until_disabled()
-    assert "control process is gone: disabled j0 (id 22), j1 (id 23)" in killed.last_words()
+    assert "control process is gone: disabled j0 (id 22), j1 (id 23)" in killed.last_output()
     wait_for_the_end_of(killed.guard)
     wrists.start()  # and the next process can open the bus
 
@@ -194,7 +194,7 @@ def test_control_process_that_ends_while_its_guard_acts_leaves_no_motor_enabled(
     ending.tell("end\nnow")
     ending.until(Stage.ACTS)
     ending.process.send_signal(signal.SIGCONT)
-    assert ending.process.wait() == 0, ending.last_words()
+    assert ending.process.wait() == 0, ending.last_output()
     assert not any(wrists.bench.drive(id_)["firmware"]["enabled"] for id_ in IDS)
 
 
@@ -227,7 +227,7 @@ def test_guard_that_failed_still_disables_what_its_control_process_leaves(wrists
     wrists.until(lambda drive: drive["enabled"] and drive["stiffness"] > 19.0)  # it is not softened
     held_up.process.kill()
     wrists.until_disabled()
-    words = held_up.last_words()
+    words = held_up.last_output()
     assert f"stands still, or has lost the adapter, and not disabled: {NAMES}: slcan" in words
     assert f"the control process is gone: disabled {NAMES}" in words
 
@@ -250,7 +250,7 @@ def test_loop_that_hangs_is_as_bad_as_a_process_that_stands_still(wrists) -> Non
     hanging.report(lambda status: "disabled by the guard" in status["message"])
     hanging.tell("end")
     hanging.tell("now")
-    assert hanging.process.wait() == 0, hanging.last_words()
+    assert hanging.process.wait() == 0, hanging.last_output()
     wrists.until_disabled()
 
 
@@ -265,7 +265,7 @@ def test_between_the_loops_end_and_the_motors_the_guard_does_not_act(wrists) -> 
     ending.tell("now")
     assert ending.process.wait() == 0
     wrists.until_disabled()
-    assert ending.last_words() == ""
+    assert ending.last_output() == ""
     wait_for_the_end_of(ending.guard)
 
 

@@ -12,7 +12,7 @@ from humanoid_devices_can.bus.bus import Bus
 from humanoid_devices_can.guard.channel import Stage
 from src.humanoid_devices.humanoid_devices_sito.test.test_exit import (
     IDS,
-    Crowded,
+    FullQueueBus,
     Stiff,
     cut,
     enabled,
@@ -113,14 +113,14 @@ def test_an_adapter_that_receives_nothing_is_no_reason_for_the_guard_while_it_se
     stiff: Stiff,
 ) -> None:
     """The motors obey DAMPING, which is better than no torque."""
-    opened: list[Crowded] = []
+    opened: list[FullQueueBus] = []
 
     def wrap(bus: Bus, bench: CanBench) -> Bus:
-        opened.append(Crowded(bus))
+        opened.append(FullQueueBus(bus))
         return opened[-1]
 
     bench, rig = stiff(wrap)
-    opened[0].deaf, opened[0].crowd = True, 1
+    opened[0].receives_nothing, opened[0].attempts = True, 1
     rig.command.stiffness[:] = 0.0
     rig.run(2.0)
     assert rig.system._lifecycle.guard.stage is Stage.WATCHES

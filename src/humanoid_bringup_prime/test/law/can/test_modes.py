@@ -24,11 +24,11 @@ def rig(make_rig: Any) -> Iterator[Any]:
 
 
 def test_mode_has_the_gains_of_the_documents_at_the_joint(
-    rig: Any, nominal: Any, laboratory: Any, mode_table: Any
+    rig: Any, nominal: Any, measurement: Any, mode_table: Any
 ) -> None:
     rig.command(nominal.row)
     kp, kd = nominal.stiffness, nominal.damping
-    held, loaded = laboratory.held(rig.joints), laboratory.loaded(rig.joints, nominal)
+    held, loaded = measurement.held(rig.joints), measurement.loaded(rig.joints, nominal)
     for i, mounted in enumerate(("Sito", "Sito, reversed")):
         mode_table.add_mode(nominal, mounted, held.of(i), loaded.of(i))
     # At whole counts only the float32 of the gains rounds; under a load counts and time also round.

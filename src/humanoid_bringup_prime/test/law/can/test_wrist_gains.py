@@ -17,14 +17,14 @@ CALIBRATIONS = {
 
 @pytest.mark.parametrize("calibration", CALIBRATIONS)
 def test_wrist_has_the_stiffness_and_damping_of_its_divisors(
-    make_rig: Any, laboratory: Any, nominal_row: Any, wrist_table: Any, calibration: str
+    make_rig: Any, measurement: Any, nominal_row: Any, wrist_table: Any, calibration: str
 ) -> None:
     divisors, stiffness, damping = CALIBRATIONS[calibration]
     with make_rig("sito", "TA40-50", **divisors) as rig:
         rig.command(nominal_row(20.0, 2.0))
-        held, deflected = laboratory.held(rig.joints), laboratory.deflected(rig.joints, 2.0)
+        held, deflected = measurement.held(rig.joints), measurement.deflected(rig.joints, 2.0)
         rig.command(nominal_row(0.0, 2.0))
-        drifting = laboratory.drifting(rig.joints, 1.0)
+        drifting = measurement.drifting(rig.joints, 1.0)
     for way, found, asked, expected in (
         ("kp, held offset", held.stiffness, 20.0, stiffness),
         ("kp, deflection", deflected.stiffness, 20.0, stiffness),

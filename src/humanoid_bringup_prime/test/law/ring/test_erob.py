@@ -74,11 +74,11 @@ def registers(shipped: Any) -> list[Any]:
 
 
 def test_mode_has_the_gains_of_the_documents_at_the_joint(
-    rig: Any, nominal: Any, registers: Any, laboratory: Any, mode_table: Any
+    rig: Any, nominal: Any, registers: Any, measurement: Any, mode_table: Any
 ) -> None:
     mode = nominal.mode
     rig.command(nominal.row, mode, [table[mode][0] for table in registers])
-    held, loaded = laboratory.held(rig.joints), laboratory.loaded(rig.joints, nominal)
+    held, loaded = measurement.held(rig.joints), measurement.loaded(rig.joints, nominal)
     for i, (efficiency, share) in enumerate(zip(EFFICIENCY, REALIZED, strict=True)):
         joint = f"eRob, torque_efficiency {efficiency:g}"
         mode_table.add_mode(nominal, joint, held.of(i), loaded.of(i))

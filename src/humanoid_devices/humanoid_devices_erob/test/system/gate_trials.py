@@ -151,7 +151,7 @@ class Judge:
         return ""
 
 
-class Story:
+class GateTrials:
     """Trials one after the other on a few rings, which last for all trials."""
 
     def __init__(self, infos: Infos, seed: int) -> None:

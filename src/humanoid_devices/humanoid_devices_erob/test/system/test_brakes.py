@@ -19,7 +19,7 @@ NONE, QUICK, SLOW = {}, {"brake": "yes"}, {"brake": "yes", "brake_release": 0.3}
 STUCK = {"brake": "yes", "brake_release": 3600.0}  # [s]
 
 
-class Look:
+class LargestSpeed:
     """The largest speed of the joints at every frame."""
 
     def __init__(self, bench) -> None:
@@ -70,7 +70,7 @@ def test_a_holding_brake_is_released_in_operation_and_holds_before_and_after(
     if facts:
         bench.time.advance(0.5)
         assert bench.of_drives("joint_position") == [RAISED] * 2
-    look = Look(bench)
+    look = LargestSpeed(bench)
     bench.activate()
     bench.tick(30)
     if facts:  # no joint falls, and no joint jumps when the brake releases
@@ -121,7 +121,7 @@ def test_a_drive_that_falls_out_is_held_and_named_and_comes_back_where_it_is(
     after = bench.of_drives("joint_position")
     assert (abs(after[0] - before[0]) < 0.01) is bool(facts)
     bench.control.external_torque(0, 0.0)
-    look = Look(bench)
+    look = LargestSpeed(bench)
     bench.system.reset_faults()
     bench.tick(20)
     assert bench.of_drives("statusword") == [HEALTHY] * 2
@@ -183,7 +183,7 @@ def test_a_brake_that_stays_closed_is_reported_before_the_pull_on_it_has_grown(
     bench.system.mode_changed(Mode.DAMPING, 2)
     bench.command.stiffness[:] = 0.0
     confirmed(bench, bench.set_gains(0.0, 6.0), 10)
-    look = Look(bench)
+    look = LargestSpeed(bench)
     bench.time.drives[0].shaft.brake(engaged=False)
     bench.tick(25)
     assert look.fastest[0] < 1.5  # damped; with the pull it would move with 10 rad/s

@@ -15,16 +15,16 @@ from humanoid_controller_manager.hardware_component import HardwareInfo
 from humanoid_devices_erob.erob_system import ErobSystem
 from humanoid_devices_erob.operation.joint_states_gate import JointStatesGate
 from humanoid_devices_erob.operation.ordered_exit import OrderedExit
-from src.humanoid_devices.humanoid_devices_erob.test.system.gate_trials import Story, Tally
+from src.humanoid_devices.humanoid_devices_erob.test.system.gate_trials import GateTrials, Tally
 
 if TYPE_CHECKING:
     from src.humanoid_devices.humanoid_devices_erob.test.system.conftest import InfoFactory
 
-MakeStory = Callable[[int], Story]
+MakeTrials = Callable[[int], GateTrials]
 
 
 @pytest.fixture
-def make_story(make_info: InfoFactory, tmp_path: Path) -> MakeStory:
+def make_trials(make_info: InfoFactory, tmp_path: Path) -> MakeTrials:
     """Make trials on rings in memory, each from a seed."""
 
     @cache
@@ -39,8 +39,8 @@ def make_story(make_info: InfoFactory, tmp_path: Path) -> MakeStory:
         }
         return make_info(count, update_rate=rate, block=block)
 
-    def make(seed: int) -> Story:
-        return Story(infos, seed)
+    def make(seed: int) -> GateTrials:
+        return GateTrials(infos, seed)
 
     return make
 
@@ -71,8 +71,8 @@ MUTANTS = {
 }  # fmt: skip
 
 
-def test_no_write_leaves_outside_the_gate(make_story: MakeStory) -> None:
-    tally = make_story(1).run(20)
+def test_no_write_leaves_outside_the_gate(make_trials: MakeTrials) -> None:
+    tally = make_trials(1).run(20)
     assert tally.violations == [], str(tally)
     assert tally.started > 5, str(tally)
     assert tally.writes["operating"] > 100, str(tally)
@@ -80,20 +80,20 @@ def test_no_write_leaves_outside_the_gate(make_story: MakeStory) -> None:
 
 @pytest.mark.parametrize("mutant", MUTANTS)
 def test_a_gate_that_is_broken_is_convicted(
-    make_story: MakeStory, monkeypatch: pytest.MonkeyPatch, mutant: str
+    make_trials: MakeTrials, monkeypatch: pytest.MonkeyPatch, mutant: str
 ) -> None:
     monkeypatch.setattr(*MUTANTS[mutant])
-    story = make_story(1)
-    assert any(story.run(1).violations for _ in range(60)), str(story.tally)
+    gate_trials = make_trials(1)
+    assert any(gate_trials.run(1).violations for _ in range(60)), str(gate_trials.tally)
 
 
 @pytest.mark.soak
 def test_no_write_leaves_outside_the_gate_in_ten_thousand_trials(
-    make_story: MakeStory, capsys: pytest.CaptureFixture[str]
+    make_trials: MakeTrials, capsys: pytest.CaptureFixture[str]
 ) -> None:
     tally, begun, computed = Tally(), time.perf_counter(), time.process_time()
     for seed in range(100, 120):
-        tally += make_story(seed).run(500)
+        tally += make_trials(seed).run(500)
         times = time.process_time() - computed, time.perf_counter() - begun
         with capsys.disabled():
             sys.stdout.write(f"\n{times[0]:.0f} s of a processor in {times[1]:.0f} s: {tally}")
@@ -107,13 +107,13 @@ def test_no_write_leaves_outside_the_gate_in_ten_thousand_trials(
 @pytest.mark.soak
 @pytest.mark.parametrize("mutant", MUTANTS)
 def test_a_gate_that_is_broken_is_convicted_often(
-    make_story: MakeStory,
+    make_trials: MakeTrials,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     mutant: str,
 ) -> None:
     monkeypatch.setattr(*MUTANTS[mutant])
-    tally = make_story(1).run(100)
+    tally = make_trials(1).run(100)
     with capsys.disabled():
         sys.stdout.write(f"\n{mutant}: {len(tally.convicted)} of {tally.trials} trials")
     assert len(tally.convicted) >= 2, str(tally)
