@@ -55,7 +55,7 @@ def test_env_script_before_setup_names_the_command_to_run_and_keeps_the_shell(
 
 
 @every_shell
-def test_it_opens_this_workspace(shell: str) -> None:
+def test_the_script_opens_this_workspace(shell: str) -> None:
     script = f"""
         set -u
         . "$1/env.sh" || exit 1

@@ -73,7 +73,9 @@ def test_only_a_failed_test_kills_and_the_rest_is_printed_last(
     assert (root / file).read_text() == before
 
 
-def test_it_is_green_if_all_are_killed(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_run_is_green_if_all_mutants_are_killed(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert run(root, NOTICED) == 0
     last = capsys.readouterr().out.splitlines()[-1]
     assert re.fullmatch(r"mutants: green: 1 mutants: 1 killed, 0 hung, .*; \d+ s", last)

@@ -196,7 +196,7 @@ def test_what_its_tests_import_is_declared(package: str) -> None:
 
 
 @every_package
-def test_what_is_declared_is_used(package: str) -> None:
+def test_declared_dependencies_are_used(package: str) -> None:
     used = keys(imported(package, test=False)) | started(package) | NOT_IMPORTED.keys()
     if package != "humanoid_control_msgs":  # CMake uses the declared dependencies, or fails
         assert declared(package, "depend", "exec_depend") - used == set()

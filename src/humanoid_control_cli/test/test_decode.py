@@ -94,7 +94,7 @@ def test_the_kind_can_be_given() -> None:
     ("word", "kind"),
     [("A000", None), ("-1", None), ("0x100000000", None), ("0x10000", Kind.STATUSWORD), ("", None)],
 )
-def test_what_is_no_such_number_is_refused(word: str, kind: Kind | None) -> None:
+def test_a_text_that_is_no_such_number_is_refused(word: str, kind: Kind | None) -> None:
     with pytest.raises(ArgumentError, match=f"^'{word}' is no "):
         decode(word, kind)
 

@@ -245,7 +245,7 @@ def test_a_closing_terminal_does_not_shorten_the_end_however_often_it_signals(su
     ]
 
 
-def test_what_cannot_be_started_is_named_and_stops_the_rest(supervise) -> None:
+def test_a_program_that_cannot_be_started_is_named_and_stops_the_rest(supervise) -> None:
     run = supervise({"polite": python(POLITE), "absent": ["/nowhere/absent"], "late": ["true"]})
     assert run.finish() == 1
     assert any("absent cannot be started: " in line and "/nowhere" in line for line in run.lines)

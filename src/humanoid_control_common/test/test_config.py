@@ -133,7 +133,9 @@ def test_a_key_given_twice_is_reported_with_its_second_line(
         ("? [a, b]\n: 1\n", 1),
     ],
 )
-def test_what_is_not_yaml_is_reported_with_file_and_line(write: Any, text: str, line: int) -> None:
+def test_a_file_that_is_not_yaml_is_reported_with_file_and_line(
+    write: Any, text: str, line: int
+) -> None:
     path = write(text)
     message = _error(path)
     assert message.startswith(f"{path}:")

@@ -218,7 +218,7 @@ def test_files_that_killed_processes_left_do_not_pile_up(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("damage", ["empty", "magic", "version", "short", "link"])
-def test_what_is_no_file_of_tick_records_is_refused(
+def test_a_file_without_tick_records_is_refused(
     damage: str, file: RecordFile, tmp_path: Path
 ) -> None:
     path = file.path

@@ -12,7 +12,7 @@ from humanoid_controllers.joint_state_broadcaster import (
 )
 
 
-def test_it_keeps_the_topics_it_was_configured_with(facts: Any) -> None:
+def test_a_broadcaster_keeps_the_topics_it_was_configured_with(facts: Any) -> None:
     broadcaster = JointStateBroadcaster()
     topics = BroadcasterParameters(joint_states_topic="/a", joint_commands_topic="/b")
     broadcaster.on_configure(topics, facts)
@@ -27,5 +27,5 @@ def test_both_topics_must_be_given(missing: str) -> None:
         BroadcasterParameters.model_validate(topics)
 
 
-def test_it_has_no_part_in_the_loop() -> None:
+def test_a_broadcaster_has_no_part_in_the_loop() -> None:
     assert not hasattr(JointStateBroadcaster, "mode")

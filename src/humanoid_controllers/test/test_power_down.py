@@ -37,7 +37,7 @@ def seconds_to_the_end(
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_it_ends_limp_from_any_mode(robot: Any, mode: Mode) -> None:
+def test_a_power_down_ends_limp_from_any_mode(robot: Any, mode: Mode) -> None:
     robot.enter(mode)
     way = begun(robot)
     assert seconds_to_the_end(robot, way) < 0.5

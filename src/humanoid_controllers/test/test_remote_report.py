@@ -61,7 +61,7 @@ def test_a_stream_of_refusals_is_reported_once_a_second(report: RemoteReport) ->
     assert max(len(it.message) for it in found) < LONGEST_REASON + 80
 
 
-def test_it_has_the_figures_of_the_stream(report: RemoteReport) -> None:
+def test_the_report_has_the_figures_of_the_stream(report: RemoteReport) -> None:
     for i in range(5):
         report.stream.arrived(0.02 * i, i + 1)
     diagnosis = report.due(FOLLOWS, 0.1)

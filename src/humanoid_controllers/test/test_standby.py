@@ -39,7 +39,7 @@ def _command(controller: StandbyController, at: Any, elapsed: float) -> JointCom
     return command
 
 
-def test_it_begins_at_the_measured_pose_without_stiffness(make: Any, at: Any) -> None:
+def test_standby_begins_at_the_measured_pose_without_stiffness(make: Any, at: Any) -> None:
     command = _command(_started(make, at), at, 0.0)
     assert command.position == pytest.approx(SAGGED)
     assert command.stiffness.tolist() == [0.0] * 3
@@ -177,7 +177,7 @@ def test_a_second_activation_starts_all_over(make: Any, at: Any) -> None:
     assert _command(controller, at, 50.0).stiffness.tolist() == [0.0] * 3
 
 
-def test_it_publishes_its_progress(make: Any) -> None:
+def test_standby_has_a_progress(make: Any) -> None:
     assert "progress" in CONTROLLER_CONTRACT.taken_on(StandbyController, "standby")
 
 

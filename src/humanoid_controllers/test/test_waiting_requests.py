@@ -45,7 +45,7 @@ def test_a_load_with_the_statement_of_damping_waits_for_its_gains(load: Any) -> 
     assert load.message == ""
 
 
-def test_it_waits_no_longer_than_the_drives_have(load: Any) -> None:
+def test_a_request_waits_no_longer_than_the_drives_may_take(load: Any) -> None:
     load.tick(round(LIMIT * 100) - 1)
     assert load.message.startswith("LOAD waits")
     load.tick(3)

@@ -50,7 +50,7 @@ def test_the_loop_gets_valid_commands_only_whatever_comes() -> None:
 
 @pytest.mark.soak
 @pytest.mark.parametrize("seed", range(4))
-def test_a_million_of_them(seed: int) -> None:
+def test_a_million_random_updates(seed: int) -> None:
     """Case 41 of docs/verification/joint_stream.md, in four parts."""
     run(10_000, seed)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

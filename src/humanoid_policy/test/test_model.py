@@ -35,7 +35,7 @@ def test_a_file_is_loaded(properties: dict[str, str], tmp_path: Path) -> None:
         (b"\x08\x0a" * 1000, "no ONNX model that runs"),
     ],
 )
-def test_what_is_no_model_is_refused(tmp_path: Path, content: bytes, words: str) -> None:
+def test_a_file_that_is_no_model_is_refused(tmp_path: Path, content: bytes, words: str) -> None:
     file = tmp_path / "policy.onnx"
     file.write_bytes(content)
     with pytest.raises(PolicyRefusedError, match=f"{file}: {words}"):

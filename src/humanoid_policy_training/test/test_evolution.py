@@ -7,7 +7,7 @@ import numpy as np
 from humanoid_policy_training.evolution import Evolution
 
 
-def test_it_goes_to_the_minimum_of_a_bowl() -> None:
+def test_evolution_reaches_the_minimum_of_a_bowl() -> None:
     random = np.random.default_rng(1)
     goal = random.normal(0.0, 1.0, 50)
     evolution = Evolution(np.zeros(50), candidates=32, spread=0.1)

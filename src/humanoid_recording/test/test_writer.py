@@ -172,7 +172,7 @@ def test_a_message_of_no_channel_is_reported(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["notes.txt", "empty.mcap"])
-def test_what_is_no_bag_is_refused(tmp_path: Path, bags, name: str) -> None:
+def test_a_path_that_is_no_bag_is_refused(tmp_path: Path, bags, name: str) -> None:
     path = tmp_path / name
     path.write_text("" if name == "empty.mcap" else "no bag at all")
     with pytest.raises(BagError, match=f"{name} is no MCAP file"):

@@ -28,7 +28,7 @@ def test_each_choice_changes_its_parameter_and_nothing_else():
         ("factory=7", "no assumption 'factory'"),
     ],
 )
-def test_what_is_no_assumption_is_refused(choice, says):
+def test_a_name_that_is_no_assumption_is_refused(choice, says):
     with pytest.raises(TwinError, match=says):
         assume([choice])
 

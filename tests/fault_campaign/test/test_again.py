@@ -48,7 +48,7 @@ def test_a_violation_while_the_host_held_the_machine_up_is_kept_and_done_again()
     assert outcome(twice)[1] == [PlannedTrial(twice.due.kind, 7, excused=(EXCUSE, EXCUSE))]
 
 
-def test_so_is_a_file_that_is_missing() -> None:
+def test_a_missing_file_is_excused_if_the_host_held_the_machine_up() -> None:
     it = trial(entry(held_up=0.2), lost=True)
     assert outcome(it) == (
         [],
@@ -65,7 +65,7 @@ def test_so_is_a_file_that_is_missing() -> None:
     ],
     ids=["nothing held it up", "the fault itself holds it up", "the fourth attempt"],
 )
-def test_else_a_missing_file_counts(it: Open) -> None:
+def test_a_missing_file_counts_without_a_hold_up_of_the_host(it: Open) -> None:
     entries, again = outcome(it)
     assert [entry.news for entry in entries] == [(LOST,)]
     assert again == []

@@ -135,7 +135,7 @@ def test_kinds_without_a_fall_demand_no_cause(outcome: Outcome) -> None:
         {"name": "controller: y"},
     ],
 )
-def test_some_can_not_be_there_at_once(other: dict[str, Any]) -> None:
+def test_some_faults_cannot_be_there_at_once(other: dict[str, Any]) -> None:
     log = Log()
     one = log.kind("command: x", starts=(Start.REMOTE,))
     two = log.kind("ring: y")

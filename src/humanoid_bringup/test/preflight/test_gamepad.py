@@ -28,6 +28,6 @@ def test_a_missing_one_is_reported_with_those_there_are(
 
 
 @pytest.mark.parametrize("name", ["", "js", "event0", "/dev/input/js0", "js-1"])
-def test_what_is_no_joystick_is_refused(name: str) -> None:
+def test_a_device_that_is_no_joystick_is_refused(name: str) -> None:
     with pytest.raises(ConfigError, match="expected js0, js1"):
         joystick_number(name)

@@ -49,7 +49,9 @@ def test_a_tree_passes_whatever_the_axis_of_what_is_fixed() -> None:
         ((GOOD[0], joint("j", "b", "c", more='<axis xyz="0 nan 1"/>')), "joint 'j': axis"),
     ],
 )
-def test_what_is_no_tree_is_refused_by_name(joints: tuple[str, ...], message: str) -> None:
+def test_a_description_that_is_no_tree_is_refused_by_name(
+    joints: tuple[str, ...], message: str
+) -> None:
     with pytest.raises(ConfigError, match=message):
         check_tree(robot(*joints))
 

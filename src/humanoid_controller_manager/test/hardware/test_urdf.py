@@ -136,7 +136,7 @@ def test_an_empty_description_is_reported(urdf: str) -> None:
     assert "empty" in _error(urdf)
 
 
-def test_what_is_not_xml_is_reported_with_line_and_text() -> None:
+def test_a_description_that_is_not_xml_is_reported_with_line_and_text() -> None:
     message = _error("<robot>\n  <joint name='a'>\n</robot>")
     assert message.startswith("robot description:3: not valid XML")
     assert "</robot>" in message

@@ -24,7 +24,7 @@ def running(world: Any) -> Any:
     return world
 
 
-def test_it_replaces_those_whose_joints_it_claims(running: Any) -> None:
+def test_a_controller_replaces_those_whose_joints_it_claims(running: Any) -> None:
     change = running.lifecycle.load_first("new", STIFF)
     assert change == Change(Mode.STANDBY, ("left", "right"), ("new", "left"))
     assert running.state("right") is State.INACTIVE

@@ -111,7 +111,7 @@ def test_a_controller_without_type_is_refused(world: Any) -> None:
         ("x/Numbered", "is of mode 3, expected a Mode"),
     ],
 )
-def test_what_is_no_controller_is_refused_before_the_loop_could_meet_it(
+def test_a_class_that_is_no_controller_is_refused_before_the_loop_runs_it(
     world: Any, kind: str, message: str
 ) -> None:
     world.entries = _entries(n=kind)

@@ -239,7 +239,7 @@ def test_all_are_asked_with_their_own_joints_before_the_mode_changes(
     assert (snapshot.controller, snapshot.fall) == ("damped", None)
 
 
-def test_they_start_in_order_and_end_in_reverse(bench: Bench) -> None:
+def test_members_start_in_order_and_end_in_reverse(bench: Bench) -> None:
     calls: list[tuple[str, str]] = []
     for name, controller in bench.controllers.items():
         controller._called = lambda method, name=name: calls.append((name, method))
@@ -354,7 +354,7 @@ def test_without_a_common_member_it_is_a_switch_like_any_other(bench: Bench) -> 
         ),
     ],
 )
-def test_what_cannot_be_in_charge_together_is_refused_with_both_named(
+def test_members_that_cannot_be_in_charge_together_are_refused_with_both_named(
     bench: Bench, other: dict[str, Any], message: str
 ) -> None:
     bench.add("other", **other)
@@ -474,7 +474,7 @@ def test_gains_that_the_hardware_refuses_are_refused_for_held_joints(bench: Benc
 # Progress and remarks.
 
 
-def test_it_is_finished_when_all_members_are(bench: Bench) -> None:
+def test_a_group_is_finished_when_all_members_are(bench: Bench) -> None:
     left, right = bench.controllers["left"], bench.controllers["right"]
     left.fraction, right.fraction = 1.0, 0.25
     snapshot = bench.start()

@@ -84,7 +84,7 @@ def _outbox(*listeners: Any) -> SnapshotPublisher:
     return outbox
 
 
-def test_what_is_put_is_published_to_every_listener() -> None:
+def test_a_value_that_is_put_is_published_to_every_listener() -> None:
     first, second = Listener(), Listener()
     outbox = _outbox(first, second)
     outbox.put(Tick(1))

@@ -83,7 +83,7 @@ def test_stopping_ends_the_thread_and_deactivates_the_hardware(running: Any) -> 
     assert runner.failure is None
 
 
-def test_what_cannot_be_deactivated_is_reported(running: Any) -> None:
+def test_a_component_that_cannot_be_deactivated_is_reported(running: Any) -> None:
     robot, runner, _ = running
     robot.group.members[0].component.fail["on_deactivate"] = HardwareError("stuck")
     with pytest.raises(ExceptionGroup, match="may still be powered"):

@@ -205,7 +205,7 @@ def test_a_change_for_the_worse_is_reported_at_once_whatever_the_second(
     assert publications.times == [1.0 + phase]
 
 
-def test_what_flaps_is_reported_every_tenth_of_a_second_and_how_it_ended(watched) -> None:
+def test_a_state_that_flaps_is_reported_every_tenth_of_a_second_and_at_its_end(watched) -> None:
     publications = Publications(watched)
     publications.at(1.0, BAD)
     publications.at(1.06, GOOD)

@@ -201,7 +201,7 @@ def test_two_that_claim_one_joint_are_refused_with_both_named(
     strict=st.booleans(),
     in_charge=st.sampled_from(("limp", "damped", "standby")),
 )
-def test_one_stays_in_charge_whatever_is_wished(
+def test_one_controller_stays_in_charge_whatever_is_requested(
     activate: list[str], deactivate: list[str], strict: bool, in_charge: str
 ) -> None:
     successor = {"standby": "damped", "damped": "limp", "limp": ""}[in_charge]

@@ -142,7 +142,7 @@ def test_arrays_are_converted_joint_by_joint() -> None:
         ({"stiffness": 1e300, "damping": 1e-300}, "INT32"),
     ],
 )
-def test_what_is_no_gain_is_refused_by_name(arguments: dict[str, float], name: str) -> None:
+def test_a_value_that_is_no_gain_is_refused_by_name(arguments: dict[str, float], name: str) -> None:
     with pytest.raises(ConfigError, match=name), np.errstate(over="ignore"):
         gains_to_registers(**{"stiffness": 20.0, "damping": 2.0, **EROB70, **arguments})
 

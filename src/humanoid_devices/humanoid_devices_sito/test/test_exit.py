@@ -401,7 +401,7 @@ class FullQueueBus(Bus):
     def receive(self, timeout: float) -> object:
         """See Bus."""
         if self.receives_nothing:
-            raise AdapterLostError("receives_nothing")
+            raise AdapterLostError("receives nothing")
         return self._bus.receive(timeout)
 
     def send(self, frame: CanFrame) -> None:

@@ -126,7 +126,7 @@ def test_any_edit_is_refused_as_a_wrong_file_or_played_within_the_limits(
 
 
 @pytest.mark.parametrize("speed", [0.5, 1.0, 2.0])
-def test_it_is_played_from_wherever_the_joints_are(path: Path, speed: float) -> None:
+def test_a_motion_is_played_from_any_pose_of_the_joints(path: Path, speed: float) -> None:
     motion = check(path, TEXT)
     points = played(motion, np.array([-0.8, 0.4]), speed)
     assert [list(point.positions) for point in points] == [

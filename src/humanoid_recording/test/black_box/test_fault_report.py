@@ -129,7 +129,7 @@ def test_a_number_that_flutters_does_not_fill_the_screen() -> None:
     assert found[-1] == "ring: working counter: 31 more changes"
 
 
-def test_what_is_no_file_of_a_black_box_is_refused(tmp_path: Path) -> None:
+def test_a_file_that_is_not_of_a_black_box_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BagError, match="no bag there"):
         read_fault_report(tmp_path)
 

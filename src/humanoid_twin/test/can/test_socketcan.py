@@ -41,7 +41,7 @@ def test_remote_frame_keeps_its_length():
     [b"", bytes(72), struct.pack("=IB3x8s", 1 << 29 | 0x40, 8, b"")],
     ids=["nothing", "CAN FD", "error frame"],
 )
-def test_what_is_no_frame_is_none(packed):
+def test_bytes_that_are_no_frame_give_none(packed):
     assert socketcan.decode(packed) is None
 
 

@@ -14,7 +14,7 @@ JOINTS = ["shoulder", "elbow"]
 @pytest.mark.parametrize(
     ("rate", "limit"), [(50, 0.1), (100, 0.05), (1000, 0.05), (20, 0.25)], ids=str
 )
-def test_it_stays_open_for_five_periods_but_at_least_50_ms(rate: int, limit: float) -> None:
+def test_the_gate_stays_open_for_five_periods_but_at_least_50_ms(rate: int, limit: float) -> None:
     gate = JointStatesGate(JOINTS, 1.0 / rate)
     assert gate.obstacle(0.0) == "waiting for /prime/joint_states"
     gate.seen(JOINTS, [0.0, 0.0], 10.0)

@@ -87,7 +87,7 @@ def test_an_abort_that_some_slaves_send_as_a_response_is_decoded() -> None:
         "00 20 21 81 23 01 01 00 00 00 aa bb",  # two bytes of an object of one
     ],
 )
-def test_what_is_no_request_is_refused(text: str) -> None:
+def test_bytes_that_are_no_request_are_refused(text: str) -> None:
     with pytest.raises(WireError):
         coe.decode_request(bytes.fromhex(text))
 
@@ -103,7 +103,7 @@ def test_what_is_no_request_is_refused(text: str) -> None:
         "00 40 00 00 00 00 00 00 00 00",
     ],
 )
-def test_what_is_no_response_is_refused(text: str) -> None:
+def test_bytes_that_are_no_response_are_refused(text: str) -> None:
     with pytest.raises(WireError):
         coe.decode_response(bytes.fromhex(text))
 

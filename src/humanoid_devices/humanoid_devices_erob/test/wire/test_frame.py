@@ -44,7 +44,7 @@ def test_of_two_datagrams_the_first_has_the_flag_that_more_follow() -> None:
 
 
 @given(datagrams)
-def test_what_is_encoded_is_decoded(several: list[Datagram]) -> None:
+def test_an_encoded_frame_is_decoded(several: list[Datagram]) -> None:
     assert decode_frame(encode_frame(several)) == several
 
 
