@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from builtin_interfaces.msg import Time
 from fault_campaign.judging import observer as observing
 from fault_campaign.judging.observer import Observer
 from humanoid_control_msgs.msg import ControlMode
+from std_msgs.msg import Header
 
 from humanoid_control_common.testing import on_reserved_domain
 
@@ -24,10 +26,11 @@ def _controllers(observer: Observer, anew: bool) -> list[str]:
     """Return the source of the report that the observer reads after a restart of a process."""
     # Within a participant a published sample is available at once.
     speaker = observer.node.create_publisher(ControlMode, "/control_mode", 10)
-    speaker.publish(ControlMode(mode=1, controller_name=BEFORE))
+    stamped = Header(stamp=Time(sec=1))  # else it counts as forged
+    speaker.publish(ControlMode(header=stamped, mode=1, controller_name=BEFORE))
     if anew:
         observer.listen_anew()
-    speaker.publish(ControlMode(mode=0, controller_name=AFTER))
+    speaker.publish(ControlMode(header=stamped, mode=0, controller_name=AFTER))
     stated = lambda: observer.statements and observer.now.controller_name == AFTER  # noqa: E731
     assert observer.within(20.0, stated)
     return [it.controller_name for it in observer.statements]

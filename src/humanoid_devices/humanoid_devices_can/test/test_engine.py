@@ -346,7 +346,7 @@ def test_faults_are_not_cleared_while_the_guard_acts(bus, rig, guard_page) -> No
     rig.call(rig.system.reset_faults)
     assert rig.system._lifecycle.paused == frozenset()
     report = rig.run(0.1)
-    assert report.message.startswith("the guard is disabling j0 (id 1), j1 (id 2)")
+    assert report.message.startswith("not enabled again: the guard is disabling the motors")
     assert kinds(rig.buses[-1], 1) == []
     guard_page.set_stage(Stage.FAILED, rig.time.clock())
     rig.call(rig.system.reset_faults)

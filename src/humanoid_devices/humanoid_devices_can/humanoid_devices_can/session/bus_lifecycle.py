@@ -121,7 +121,11 @@ class BusLifecycle:
         if session is None or (self._recovery is not None and self._recovery.is_alive()):
             return
         if self.guard.stage is Stage.ACTS and not session.health.lost:
-            return  # the guard ends first: only one of both may receive
+            # It ends first: only one of both may receive.
+            monitor.remark = _not_enabled(
+                "the guard is disabling the motors: clear the fault again"
+            )
+            return
         # Not every adapter reports bus-off, so one without feedback is opened again. So is the bus
         # after a guard has acted, together with a new guard.
         dead = self.guard.stage is not Stage.WATCHES or monitor.unreachable(session)
