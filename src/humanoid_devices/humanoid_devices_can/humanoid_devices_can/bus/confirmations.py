@@ -1,4 +1,4 @@
-"""What an adapter was given, and how far it has confirmed it."""
+"""Confirmations of an adapter, by the time at which it was given what it confirms."""
 
 import math
 from collections import deque
