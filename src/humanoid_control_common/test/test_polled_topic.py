@@ -1,4 +1,4 @@
-"""Arrival times of messages that nobody waits for, on a clock that may be set meanwhile."""
+"""Arrival times of polled messages, on a clock that may be set meanwhile."""
 
 from __future__ import annotations
 
