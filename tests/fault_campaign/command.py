@@ -86,9 +86,9 @@ def _runner(
     options: argparse.Namespace,
 ) -> Callable[[Sequence[tuple[Kind, int]]], Iterator[Entry]] | None:
     """Return the function that runs trials on the stepped robot; None in wall time."""
-    simpler: Simplification = options.simplify
+    simpler: Simplification | None = options.simplify
     if options.trace:
-        return partial(traced, folder=options.trace, simpler=simpler)
+        return partial(traced, folder=options.trace, simpler=simpler or AS_DRAWN)
     if not options.stepped:
         return None
     sabotage = Sabotage(MAIN, options.revert) if options.revert else None
@@ -159,7 +159,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--simplify",
         type=_simplification,
-        default=AS_DRAWN,
         metavar="WORDS",
         help="of --stepped --trial: see a violation",
     )

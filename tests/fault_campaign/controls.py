@@ -14,6 +14,7 @@ from fault_campaign.report import line
 from fault_campaign.robot import BOX, MAIN, Sabotage
 from fault_campaign.robot_joints import RobotJoints
 from fault_campaign.scenario import Start
+from fault_campaign.simplification import AS_DRAWN
 from fault_campaign.stepped.campaign import campaign
 
 _SEED: Final = 1
@@ -80,7 +81,7 @@ def convictions(
     for control in controls:
         trials = [(control.kind, _SEED)]
         if stepped:
-            entries = list(campaign(trials, control.sabotage))
+            entries = list(campaign(trials, control.sabotage, simpler=AS_DRAWN))
         else:
             entries = list(Campaign(say, control.sabotage).run(trials))
         yield ControlResult(control, entries)

@@ -103,6 +103,12 @@ class RobotJoints:
         return {row.joint: (bus, row.id) for bus, rows in buses for row in rows}
 
 
+def read_descriptions(joints: RobotJoints) -> None:
+    """Expand the descriptions of a robot, once for all trials on copies of this process."""
+    simulated_description(joints.robot)
+    _blocks(joints.robot)
+
+
 @cache
 def simulated_description(robot: str) -> str:
     """Return the URDF of a robot as the simulation has it."""

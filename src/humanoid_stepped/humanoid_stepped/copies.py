@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import resource
 import signal
@@ -105,7 +106,12 @@ def _fork() -> int:
     with warnings.catch_warnings():
         # Python warns of other threads, such as the test runner's: the copy needs none of them.
         warnings.simplefilter("ignore", DeprecationWarning)
-        return os.fork()
+        pid = os.fork()
+    if pid == 0:
+        # A robot leaves hardly any garbage in cycles. The search takes a twentieth of the time, and
+        # it writes to memory that the copies share.
+        gc.disable()
+    return pid
 
 
 def _run(

@@ -246,7 +246,7 @@ def checked(file: Path, bound: float) -> int:
 def test_what_was_recorded_is_found_again(hc: Stack, tmp_path: Path, capsys) -> None:
     """`check` measures in the bins of the file, and judges by the bound."""
     file = tmp_path / "friction.yaml"
-    ends, sweep = (-0.06, 0.06), Settings("sweep")
+    ends, sweep = (-0.03, 0.03), Settings("sweep")
     assert hc_friction.record((WRIST,), file, ends, 2, sweep, True, 10.0) == 0
     assert load_friction_maps(file).maps.keys() == {WRIST}
     into_standby(hc)

@@ -1,12 +1,13 @@
 """Run many trials on copies of one simulated robot, on all processors.
 
 A worker brings the robot up once. Each trial runs in a copy of that process (fork), so all trials
-begin with the same robot.
+begin with the same robot. A prepared robot, too, is made by one worker only, if possible.
 """
 
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Iterator, Sequence
 from functools import partial
 from multiprocessing.connection import Connection, wait
@@ -17,7 +18,7 @@ from typing import Any
 from fault_campaign.campaign import Entry
 from fault_campaign.robot import Sabotage
 from fault_campaign.simplification import AS_DRAWN, Simplification
-from fault_campaign.stepped.prepared import Copies, Trials, unchanging
+from fault_campaign.stepped.prepared import Copies, Prepared, Trials, unchanging
 from fault_campaign.stepped.robot import SimulatedRobot
 from fault_campaign.stepped.shrinking import shrunk
 from humanoid_stepped.copies import LastingCopy
@@ -27,7 +28,7 @@ def campaign(
     trials: Trials,
     sabotage: Sabotage | None = None,
     workers: int | None = None,
-    simpler: Simplification = AS_DRAWN,
+    simpler: Simplification | None = None,
 ) -> Iterator[Entry]:
     """Run trials, each a kind and a seed, of one robot; yield the results in this order.
 
@@ -35,36 +36,65 @@ def campaign(
     """
     count = min(workers or os.cpu_count() or 1, len(trials))
     serve = partial(_serve, trials, sabotage, simpler)
+    wanted = [Prepared.of(kind, seed, simpler or AS_DRAWN) for kind, seed in trials]
     crew = [LastingCopy(serve) for _ in range(count)]
     try:
-        yield from _results(crew, len(trials))
+        yield from _results(crew, wanted)
     finally:
         for worker in crew:
             worker.end()
 
 
-def _results(crew: Sequence[LastingCopy], count: int) -> Iterator[Entry]:
+def _results(crew: Sequence[LastingCopy], wanted: Sequence[Prepared | None]) -> Iterator[Entry]:
+    """Yield the results in order; `wanted` has the prepared robot of each trial."""
     found: dict[int, Entry] = {}
-    begun = given = 0
-    while given < count:
+    waiting = Waiting(wanted)
+    given = 0
+    while given < len(wanted):
         for connection in wait([worker.connection for worker in crew]):
             assert isinstance(connection, Connection)
             answer = connection.recv()
             if answer is not None:
                 index, entry = answer
                 found[index] = entry
-            if begun < count:
-                connection.send(begun)
-                begun += 1
+            if (following := waiting.take(connection)) is not None:
+                connection.send(following)
         while given in found:
             yield found.pop(given)
             given += 1
 
 
+class Waiting:
+    """The trials that no worker has begun, by index."""
+
+    def __init__(self, wanted: Sequence[Prepared | None]) -> None:
+        self._left = deque(range(len(wanted)))
+        self._wanted = wanted
+        self._makers: dict[Prepared, Connection[Any, Any]] = {}  # the worker that prepares a robot
+
+    def take(self, worker: Connection[Any, Any]) -> int | None:
+        """Return the trial that `worker` runs next, None if none is left.
+
+        It is the first one whose robot no other worker prepares; if there is none, the first one.
+        """
+        if not self._left:
+            return None
+        free = (i for i in self._left if self._maker(i) in (None, worker))
+        index = next(free, self._left[0])
+        self._left.remove(index)
+        if (robot := self._wanted[index]) is not None:
+            self._makers.setdefault(robot, worker)
+        return index
+
+    def _maker(self, index: int) -> Connection[Any, Any] | None:
+        robot = self._wanted[index]
+        return None if robot is None else self._makers.get(robot)
+
+
 def _serve(
     trials: Trials,
     sabotage: Sabotage | None,
-    simpler: Simplification,
+    simpler: Simplification | None,
     asked: Iterator[int],
     connection: Connection[Any, Any],
 ) -> None:
@@ -76,7 +106,7 @@ def _serve(
             connection.send(None)
             for index in asked:
                 kind, seed = trials[index]
-                entry = copies.run(index, simpler)
-                if entry.news and simpler == AS_DRAWN:
+                entry = copies.run(index, simpler or AS_DRAWN)
+                if entry.news and simpler is None:
                     entry = shrunk(entry, kind, seed, partial(copies.run, index))
                 connection.send((index, entry))

@@ -20,6 +20,7 @@ from typing import Any, Final, Self
 from fault_campaign.campaign import Entry
 from fault_campaign.judging import links
 from fault_campaign.kinds.kind import Kind
+from fault_campaign.robot_joints import read_descriptions
 from fault_campaign.scenario import Start
 from fault_campaign.simplification import AS_DRAWN, Simplification
 from fault_campaign.stepped.robot import SimulatedRobot
@@ -71,6 +72,7 @@ class Copies:
     def __init__(self, robot: SimulatedRobot, trials: Trials) -> None:
         self._robot, self._trials = robot, trials
         self._prepared: dict[Prepared, LastingCopy] = {}
+        read_descriptions(robot.joints)
         links.prepare(robot.joints)
 
     def __enter__(self) -> Self:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from multiprocessing import Pipe
 from pathlib import Path
 from typing import Final
 
@@ -9,7 +10,7 @@ from fault_campaign.campaign import Entry
 from fault_campaign.kinds.catalogue import STEPPED
 from fault_campaign.scenario import ALL, Start
 from fault_campaign.simplification import AS_DRAWN, Simplification
-from fault_campaign.stepped.campaign import campaign
+from fault_campaign.stepped.campaign import Waiting, campaign
 from fault_campaign.stepped.prepared import LONG_WAYS, ROBOTS, Prepared
 from fault_campaign.stepped.traced import traced
 from fault_campaign.trial import DrawnTrial
@@ -55,6 +56,15 @@ def test_a_trial_is_the_same_in_a_campaign_and_alone_in_one_process(tmp_path: Pa
         return list(traced([(KIND, seed)], tmp_path / "files"))
 
     assert list(campaign([(KIND, seed)])) == in_copy(alone)
+
+
+def test_a_worker_takes_the_first_trial_whose_robot_no_other_one_prepares() -> None:
+    one, other = Pipe()
+    first, second = (Prepared(Start.REMOTE, number) for number in range(2))
+    waiting = Waiting([first, first, None, second, first])
+    assert [waiting.take(one), waiting.take(other), waiting.take(other)] == [0, 2, 3]
+    assert waiting.take(other) == 1  # prepared twice: better than to do nothing
+    assert [waiting.take(one), waiting.take(one)] == [4, None]
 
 
 def test_faults_come_at_any_phase_of_the_loop() -> None:

@@ -68,8 +68,14 @@ def winners(candidates: Sequence[CanController]) -> Sequence[CanController]:
     """Return the winners of arbitration: one node, unless identifiers are not unique."""
     if len(candidates) == 1:
         return candidates
-    best = min(node.queue[0].priority for node in candidates)
-    return [node for node in candidates if node.queue[0].priority == best]
+    best, found = candidates[0].queue[0].priority, [candidates[0]]
+    for node in candidates[1:]:
+        priority = node.queue[0].priority
+        if priority < best:
+            best, found = priority, [node]
+        elif priority == best:
+            found.append(node)
+    return found
 
 
 def acknowledged(nodes: Sequence[CanController], senders: Sequence[CanController]) -> bool:
@@ -246,9 +252,11 @@ class VirtualCanBus:
         event, idle = NEVER, self._idle
         for node in self._nodes:
             if node.queue and node.on_bus:
-                event = min(event, max(idle, node.ready))
+                if node.ready <= idle:
+                    return idle  # nothing is earlier
+                event = min(event, node.ready)
             elif node.recovering:
-                missing = bits.RECOVERY_SEQUENCES - node.sequences
+                missing = max(bits.RECOVERY_SEQUENCES - node.sequences, 0)
                 event = min(event, idle + missing * bits.RECESSIVE_SEQUENCE * node.bit_time)
         return event
 

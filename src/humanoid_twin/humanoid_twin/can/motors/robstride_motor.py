@@ -44,6 +44,16 @@ _IN_STATUS: Final = {
     Fault.STALL: StatusFault.STALL_OVERLOAD,
     Fault.UNCALIBRATED: StatusFault.UNCALIBRATED,
 }  # the status frame has no bit for overvoltage, the report none for the encoder
+_NO_FAULT: Final = StatusFault(0)
+
+
+def _in_status(faults: int) -> StatusFault:
+    """Return the bits of a status frame for those of the fault report."""
+    found = _NO_FAULT
+    for bit, shown in _IN_STATUS.items():
+        if faults & bit:
+            found |= shown
+    return found
 
 
 class RobstrideFirmware:
@@ -138,14 +148,10 @@ class RobstrideFirmware:
 
     def _answer(self) -> None:
         limits = self._parameters
-        faults = StatusFault(0)
-        for bit, shown in _IN_STATUS.items():
-            if self._faults & bit:
-                faults |= shown
         status = Status(
             self.device,
             self._host,
-            faults,
+            _in_status(self._faults) if self._faults else _NO_FAULT,
             self._mode,
             signed_to_raw(self._position - self._memory.zero, limits.position),
             signed_to_raw(self._velocity, limits.velocity),
