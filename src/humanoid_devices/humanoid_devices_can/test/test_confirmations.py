@@ -93,7 +93,7 @@ def both(
 ) -> Iterator[tuple[PythonCanBus, EchoBus, VirtualBus]]:
     """The bus of the stack on an interface that counts as SocketCAN, and another node."""
     echo = EchoBus(request.node.name)
-    monkeypatch.setattr(python_can, "_open", lambda _: echo)
+    monkeypatch.setattr(python_can, "_open", lambda *_: echo)
     bus = PythonCanBus(BusSettings("socketcan", "can2", 1_000_000))
     node = VirtualBus(request.node.name)
     yield bus, echo, node

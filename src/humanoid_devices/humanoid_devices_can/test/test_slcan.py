@@ -14,9 +14,10 @@ from can import BusState, Message
 from can.exceptions import CanOperationError, CanTimeoutError
 
 from humanoid_control_common.machine.linux import LINUX
-from humanoid_devices_can.bus import slcan
+from humanoid_devices_can.bus import serial_port, slcan
 from humanoid_devices_can.bus.bus import BusSettings, DataFrame, InvalidFrame
 from humanoid_devices_can.bus.python_can import PythonCanBus, SharedCanBus
+from humanoid_devices_can.bus.serial_port import TtyPort
 from humanoid_devices_can.bus.slcan import SlcanBus
 from humanoid_devices_can.errors import AdapterLostError, InterfaceError, WireError
 
@@ -261,9 +262,13 @@ def test_unplugged_adapter_is_reported(adapter, bus) -> None:
             bus.send((1, b""))
 
 
+def slcan_bus(adapter: Adapter) -> SlcanBus:
+    return SlcanBus(adapter.path, bitrate=1_000_000, machine=LINUX, open_port=TtyPort)
+
+
 @pytest.fixture
 def raw_bus(adapter: Adapter) -> Iterator[SlcanBus]:
-    bus = SlcanBus(adapter.path, bitrate=1_000_000)
+    bus = slcan_bus(adapter)
     yield bus
     bus.shutdown()
 
@@ -346,7 +351,7 @@ def test_adapter_that_never_answers_is_given_every_frame(adapter, raw_bus) -> No
 def test_adapter_without_flags_is_requested_them_once(adapter, monkeypatch, answer) -> None:
     monkeypatch.setattr(slcan, "ASK_FLAGS", 0.0)
     adapter.send(b"\r\r\r\r\r\r" + answer)
-    bus = SlcanBus(adapter.path, bitrate=1_000_000)
+    bus = slcan_bus(adapter)
     bus.send(Message(arbitration_id=1))
     bus.send(Message(arbitration_id=2))
     received = adapter.received_until(b"T000000020\r").split(b"\r")
@@ -446,7 +451,7 @@ def test_bytes_that_another_process_has_taken_are_no_closed_port(
             adapter.send(FRAME)
         readable = is_readable(timeout)
         if others:
-            taken.append(os.read(inner.serialPortOrig.fileno(), 4096))
+            taken.append(inner._port.read())
         return readable
 
     monkeypatch.setattr(inner, "_is_readable", take_before)
@@ -468,7 +473,7 @@ def test_a_port_that_another_process_reads_just_now_is_no_closed_port(
             raise BlockingIOError
         return read(descriptor, size)
 
-    monkeypatch.setattr(slcan.os, "read", refuse_first)
+    monkeypatch.setattr(serial_port.os, "read", refuse_first)
     adapter.send(FRAME)
     assert isinstance(bus.receive(10.0), DataFrame)
     assert len(refused) == 2 * slcan.EMPTY_READS

@@ -12,6 +12,7 @@ from can.exceptions import CanError, CanInterfaceNotImplementedError, CanTimeout
 from can.interfaces.socketcan.constants import CAN_RAW_RECV_OWN_MSGS, SOL_CAN_RAW
 
 from humanoid_control_common.machine.linux import LINUX
+from humanoid_control_common.machine.machine import Machine
 from humanoid_devices_can.bus.bus import (
     LONGEST_PAYLOAD,
     Bus,
@@ -26,6 +27,7 @@ from humanoid_devices_can.bus.bus import (
 )
 from humanoid_devices_can.bus.confirmations import Confirmations
 from humanoid_devices_can.bus.error_frames import BusEvent, ControllerState
+from humanoid_devices_can.bus.serial_port import OpenPort, TtyPort
 from humanoid_devices_can.bus.slcan import SlcanBus
 from humanoid_devices_can.errors import (
     AdapterLostError,
@@ -106,14 +108,19 @@ _STATES: Final = {
 
 
 class PythonCanBus(Bus):
-    """A bus of python-can. See Bus."""
+    """A bus of python-can. See Bus.
 
-    def __init__(self, settings: BusSettings) -> None:
+    `open_port` opens the port of a serial adapter.
+    """
+
+    def __init__(
+        self, settings: BusSettings, machine: Machine = LINUX, open_port: OpenPort = TtyPort
+    ) -> None:
         """Open the bus. Raises InterfaceError that names what is missing."""
-        self._settings = settings
+        self._settings, self._clock = settings, machine.clock
         self._confirmations, self._confirming = Confirmations(), False
         try:
-            self._bus = _open(settings)
+            self._bus = _open(settings, machine, open_port)
         except (CanError, NotImplementedError, ImportError, OSError, ValueError, TypeError) as e:
             raise InterfaceError(opening_problem(e, settings)) from e
 
@@ -147,7 +154,7 @@ class PythonCanBus(Bus):
 
     def receive(self, timeout: float) -> Received | None:
         """See Bus."""
-        deadline = LINUX.clock() + timeout
+        deadline = self._clock() + timeout
         try:
             # Not `recv`: it measures time by the wall clock, which may be set meanwhile.
             message, left = None, timeout
@@ -158,7 +165,7 @@ class PythonCanBus(Bus):
                     continue
                 if message is not None or left == 0.0:
                     break
-                left = max(deadline - LINUX.clock(), 0.0)
+                left = max(deadline - self._clock(), 0.0)
         except (ValueError, IndexError) as error:  # slcan: a line that is not a frame
             return _no_frame(error)
         except (CanError, OSError) as error:
@@ -202,7 +209,7 @@ class PythonCanBus(Bus):
         check_identifier(identifier, self._settings)
         message = can.Message(arbitration_id=identifier, data=payload, is_extended_id=extended)
         if noted := self._confirming:
-            self._confirmations.given(frame, LINUX.clock())
+            self._confirmations.given(frame, self._clock())
         try:
             self._bus.send(message, timeout)
         except (CanError, OSError, ValueError) as error:
@@ -245,10 +252,16 @@ class SharedCanBus(PythonCanBus):
             getattr(self._bus, "leave", self._bus.shutdown)()
 
 
-def _open(settings: BusSettings) -> Any:
+def _open(settings: BusSettings, machine: Machine, open_port: OpenPort) -> Any:
     if settings.interface == "slcan":
         options: dict[str, Any] = dict(settings.options)
-        return SlcanBus(settings.channel, bitrate=settings.bitrate, **options)
+        return SlcanBus(
+            settings.channel,
+            bitrate=settings.bitrate,
+            machine=machine,
+            open_port=open_port,
+            **options,
+        )
     return can.Bus(
         interface=settings.interface,
         channel=settings.channel,

@@ -7,18 +7,18 @@ CAN232 manual.
 
 import contextlib
 import math
-import os
-import select
 from collections import deque
 from collections.abc import Callable, Sequence
+from queue import SimpleQueue
 from typing import Any, Final
 
-from can import BusState, Message
+from can import BusABC, BusState, Message
 from can.exceptions import CanOperationError, CanTimeoutError
 from can.interfaces.slcan import slcanBus
 
-from humanoid_control_common.machine.linux import LINUX
+from humanoid_control_common.machine.machine import Machine
 from humanoid_devices_can.bus.confirmations import Confirmations
+from humanoid_devices_can.bus.serial_port import OpenPort
 
 ASK_FLAGS: Final = 0.1  # [s] between two requests for the status flags
 ASK_AGAIN: Final = 0.1  # [s] until a request whose answer is missing is repeated
@@ -26,7 +26,6 @@ SETTLE: Final = 0.1  # [s] an adapter may take to answer the commands that open 
 MOST_OUTSTANDING: Final = 5  # frames without answer; the adapter may queue 10
 ANSWER_TIMEOUT: Final = 0.2  # [s] after which an answer counts as lost
 LONGEST_LINE: Final = 64  # bytes; the longest answer of an adapter has 32
-CHUNK: Final = 4096  # [bytes] of one read
 BUSY: Final = 0.001  # [s] until a port that another process reads is tried again
 EMPTY_READS: Final = 20  # in a row, of a port that is readable again at once: it is closed
 _VERSION: Final = "V"  # the one request that adapters of all makes answer
@@ -38,11 +37,27 @@ _BROKEN: Final = _ERROR_PASSIVE | 0x80  # and a bus error
 class SlcanBus(slcanBus):  # type: ignore[misc]
     """An adapter that speaks slcan. One thread may receive while another sends.
 
-    Adapters with a USB interface of their own don't restart when they are opened; for those that
-    do, set `sleep_after_open` [s].
+    Args:
+        channel: path of the port, or PATH@BAUD_RATE.
+        bitrate: of the bus [bit/s].
+        machine: has the clock.
+        open_port: opens the port; `options` are its further arguments.
+        sleep_after_open: time [s] for adapters that restart when they are opened. Those with a USB
+            interface of their own don't.
+
+    Raises OSError, ValueError, TypeError, CanOperationError.
     """
 
-    def __init__(self, channel: str, *, sleep_after_open: float = 0.0, **options: Any) -> None:
+    def __init__(
+        self,
+        channel: str,
+        *,
+        bitrate: int,
+        machine: Machine,
+        open_port: OpenPort,
+        sleep_after_open: float = 0.0,
+        **options: Any,
+    ) -> None:
         self.refused = 0  # negative answers, mostly because the adapter's queue is full
         self.accepted = 0  # positive answers; many adapters send none
         self._lost = 0  # answers that will not come
@@ -60,10 +75,18 @@ class SlcanBus(slcanBus):  # type: ignore[misc]
         self._confirmations = Confirmations()
         self._off = False
         self._refused_before = 0  # refusals at the latest flags
-        super().__init__(channel, sleep_after_open=sleep_after_open, **options)
+        self._machine, self._clock = machine, machine.clock
+        # Not the original's constructor, which opens a device, and the channel twice.
+        self._listen_only = False
+        self._queue: SimpleQueue[str] = SimpleQueue()
+        self._buffer = bytearray()
+        self._port = open_port(channel, **options)
         try:
+            machine.sleep(sleep_after_open)
+            self.set_bitrate(bitrate)
+            BusABC.__init__(self, channel)
             self._settle()
-        except CanOperationError:
+        except (CanOperationError, ValueError):
             self.leave()  # another process may use the channel
             raise
 
@@ -80,14 +103,15 @@ class SlcanBus(slcanBus):  # type: ignore[misc]
 
     def shutdown(self) -> None:
         """Close the channel if the adapter is still there, and the port in any case."""
+        BusABC.shutdown(self)
         with contextlib.suppress(CanOperationError):
-            super().shutdown()
-        self.serialPortOrig.close()
+            self.close()
+        self._port.close()
 
     def leave(self) -> None:
         """Close the port but not the channel, which another process may use."""
-        self.serialPortOrig.close()
-        self.shutdown()  # can't write to the adapter any more
+        BusABC.shutdown(self)
+        self._port.close()
 
     def _settle(self) -> None:
         """Receive the answers to the opening commands, so that they count as no frame's."""
@@ -98,11 +122,11 @@ class SlcanBus(slcanBus):  # type: ignore[misc]
         self.refused = self._refused_before = 0
 
     def send(self, msg: Any, timeout: float | None = None) -> None:
-        """See python-can. Raises CanTimeoutError at once while too many answers are missing."""
-        if not self._room():
+        """Send a data frame. Raises CanTimeoutError at once while too many answers are missing."""
+        del timeout
+        frame = msg.arbitration_id, bytes(msg.data)
+        if not self.send_frames([frame], extended=msg.is_extended_id):
             raise CanTimeoutError("the adapter has not answered yet")
-        super().send(msg, self.serialPortOrig.write_timeout)
-        self._note_sent(1)
 
     def send_frames(self, frames: Sequence[tuple[int, bytes]], *, extended: bool) -> int:
         """Send frames of identifier and data in one write; return how many have room.
@@ -123,19 +147,19 @@ class SlcanBus(slcanBus):  # type: ignore[misc]
         if self._unsent:
             self._push()
         # An adapter that doesn't support the request would answer as if it refused a frame.
-        again = self._answered and LINUX.clock() - self._flags_requested > ASK_FLAGS
+        again = self._answered and self._clock() - self._flags_requested > ASK_FLAGS
         if again and not self._unsent:
             self._ask()
         return 0 if self._unsent else MOST_OUTSTANDING - self._outstanding()
 
     def _note_sent(self, count: int) -> None:
-        self._sent_at = LINUX.clock()
+        self._sent_at = self._clock()
         self._sent += count
 
     def _outstanding(self) -> int:
         """Return the number of frames without answer; overdue ones don't count."""
         answered = self.accepted + self.refused + self._lost
-        if not self.accepted or LINUX.clock() - self._sent_at > ANSWER_TIMEOUT:
+        if not self.accepted or self._clock() - self._sent_at > ANSWER_TIMEOUT:
             self._sent = answered  # the adapter answers no frames, or an answer was lost
         self._sent = max(self._sent, answered)  # a late answer came after all
         return self._sent - answered
@@ -148,9 +172,7 @@ class SlcanBus(slcanBus):  # type: ignore[misc]
     def _push(self) -> None:
         """Write what the port accepts now; the rest goes before anything else."""
         try:
-            del self._unsent[: os.write(self.serialPortOrig.fileno(), self._unsent)]
-        except BlockingIOError:
-            return
+            del self._unsent[: self._port.write(self._unsent)]
         except (OSError, ValueError) as error:
             code = getattr(error, "errno", None)
             raise CanOperationError(f"cannot write: {error}", code) from error
@@ -207,15 +229,15 @@ class SlcanBus(slcanBus):  # type: ignore[misc]
 
     def _await(self, there: Callable[[], object], timeout: float) -> None:
         """Read until it is `there`, or `timeout` [s] has passed. Raises CanOperationError."""
-        deadline, empty = LINUX.clock() + timeout, 0
-        while self._is_readable(max(deadline - LINUX.clock(), 0.0)):
+        deadline, empty = self._clock() + timeout, 0
+        while self._is_readable(max(deadline - self._clock(), 0.0)):
             filled = self._fill()
             if there():
                 return
             if filled is None:
-                if LINUX.clock() >= deadline:
+                if self._clock() >= deadline:
                     return
-                LINUX.sleep(BUSY)
+                self._machine.sleep(BUSY)
             # The guard, or the control process, may have taken the bytes in between.
             empty = empty + 1 if filled is False and self._is_readable(0.0) else 0
             if empty >= EMPTY_READS:
@@ -224,21 +246,21 @@ class SlcanBus(slcanBus):  # type: ignore[misc]
     def _is_readable(self, timeout: float) -> bool:
         """Wait for bytes, or the end of the port, for at most `timeout` [s]."""
         try:
-            return bool(select.select([self.serialPortOrig.fileno()], [], [], timeout)[0])
+            return self._port.is_readable(timeout)
         except (OSError, ValueError) as error:
             raise _cannot_read(error) from error
 
     def _fill(self) -> bool | None:
         """Take the lines in what has arrived; return whether anything has.
 
-        None: another process reads the port at this moment.
+        None: nothing, or another process reads the port at this moment.
         """
         try:
-            data = os.read(self.serialPortOrig.fileno(), CHUNK)
-        except BlockingIOError:
-            return None
+            data = self._port.read()
         except (OSError, ValueError) as error:
             raise _cannot_read(error) from error
+        if data is None:
+            return None
         self._buffer.extend(data)
         self._split()
         return bool(data)
@@ -253,14 +275,14 @@ class SlcanBus(slcanBus):  # type: ignore[misc]
 
         Do nothing while an answer is missing. Raises CanOperationError.
         """
-        now = LINUX.clock()
+        now = self._clock()
         if self._confirmations.may_give(now - ASK_AGAIN):
             self._confirmations.given(_VERSION, now)
             self._write(_VERSION)
 
     def _ask(self) -> None:
         """Request the status flags."""
-        self._flags_requested = LINUX.clock()
+        self._flags_requested = self._clock()
         self._sent_before_asking = self._sent
         self._write("F")
 
