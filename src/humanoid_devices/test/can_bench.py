@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 from math import inf
-from typing import Any, Final, Protocol, cast
+from typing import Any, Final, Protocol
 
 from humanoid_control_common.robot.mit_interface import JointCommand, JointState
 from humanoid_control_common.rules.safety import SafetyLevel, SafetyReport
@@ -102,8 +102,7 @@ class CanBench:
             self.host = stepped_host(self.time, self._port)
         else:
             self._port = PORTS[port](self._can.bus, address)
-        # An adapter in memory has what the commands use of a port.
-        self._commands = CanCommands(self._can, cast(SlcanPort, self._port))
+        self._commands = CanCommands(self._can, self._port)
         self.lock, self._stop = threading.Lock(), threading.Event()
         self._thread = threading.Thread(target=self._run, name="can bench")
 

@@ -70,7 +70,9 @@ class SteppedRobot:
         self.urdf = _urdf(self._files[CONTROL])
         actuators = load_actuators(options.robot.drives.virtual_robot)
         losses = Random(f"{seed} ring")
-        self.virtual = VirtualRobot(self.urdf, actuators, losses, assumed, mountings)
+        self.virtual = VirtualRobot(
+            self.urdf, actuators, losses, options.can_interface, assumed, mountings
+        )
         self.scheduler = Scheduler(Random(f"{seed} order"), self.virtual)
         self.cable = self.virtual.connect(self.scheduler)
         self.bus = Bus(self.scheduler)
@@ -141,8 +143,8 @@ class SteppedRobot:
     def _can_host(self, machine: SteppedMachine) -> CanHost:
         """Return the host's side of all CAN buses; the channel of a bus is its name."""
 
-        def open_bus(settings: BusSettings, own: SteppedMachine = machine) -> CanBus:
-            return self.virtual.adapters[settings.channel].open(settings, own)
+        def open_bus(settings: BusSettings) -> CanBus:
+            return self.virtual.adapters[settings.channel].open(settings, machine)
 
         def claim(bus: BusSettings, waiting: Machine) -> Claim:
             return self.claims[bus.channel].of_process(machine.process)(bus, waiting)
@@ -150,24 +152,28 @@ class SteppedRobot:
         def start_guard(job: GuardJob, _claim: Claim | None) -> SteppedGuard:
             own, bus = SteppedMachine(self.scheduler, Process(NAME)), job.bus.channel
             self.claims[bus].inherit(own.process)
-            found = SteppedGuard(job, machine.process, own, partial(open_bus, own=own))
+            open_shared = partial(self.virtual.adapters[bus].open, machine=own, shared=True)
+            found = SteppedGuard(job, machine.process, own, open_shared)
             self.guards[bus] = found
             return found
 
         return CanHost(machine=machine, open_bus=open_bus, claim=claim, start_guard=start_guard)
 
 
-def stepped_options(robot: str = DEFAULT, **others: Any) -> Options:
+def stepped_options(
+    robot: str = DEFAULT, can_interface: str = "socketcan", **others: Any
+) -> Options:
     """Return the options of the shipped bring-up of a robot, with the buses in memory.
 
-    `others`: further fields of Options.
+    `can_interface`: kind of the CAN adapters, "socketcan" or "slcan"; `others`: further fields of
+    Options.
     """
     package = find_robot(robot)
     return Options(
         backend=Backend.REAL,
         robot=package,
         ethercat_interface="ring" if package.ring else "",
-        can_interface="slcan",
+        can_interface=can_interface,
         can_channel=",".join(f"{bus}={bus}" for bus in package.can_buses),
         viewer=False,
         **others,

@@ -7,13 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from random import Random
 from types import NoneType
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from humanoid_stepped.scheduler import NEVER, Scheduler
 from humanoid_stepped.wires.can import MemoryAdapter
 from humanoid_stepped.wires.ethercat import Cable
+from humanoid_stepped.wires.serial_can import SerialAdapter
 from humanoid_twin.assumptions import assume
-from humanoid_twin.can.adapters.slcan import SlcanPort
 from humanoid_twin.can.commands import CanCommands
 from humanoid_twin.can.frame import CanFrame
 from humanoid_twin.can.motors.build import VirtualCan
@@ -32,6 +32,11 @@ from humanoid_twin.robot.control import RobotControl
 from humanoid_twin.robot.main import Drives, add_joints, build_drives, build_motors
 from humanoid_twin.scheduler import Scheduler as RobotScheduler
 
+Adapter = MemoryAdapter | SerialAdapter
+ADAPTERS: Final[Mapping[str, type[Adapter]]] = {
+    "socketcan": MemoryAdapter,
+    "slcan": SerialAdapter,
+}
 _UNCHANGED: Final = frozenset({NoneType, bool, int, float, str})
 
 
@@ -42,6 +47,7 @@ class VirtualRobot:
         urdf: geometry and masses.
         actuators: those of all buses.
         random: draws the frame faults of the ring.
+        can_interface: kind of the adapters: "slcan", or "socketcan".
         assumed: facts about the drives, each NAME=VALUE.
         mountings: direction and offset of each drive on its joint.
     """
@@ -51,10 +57,12 @@ class VirtualRobot:
         urdf: str,
         actuators: Actuators,
         random: Random,
+        can_interface: str,
         assumed: Sequence[str] = (),
         mountings: Mapping[str, Mounting] | None = None,
     ) -> None:
         self._actuators, self._mountings = actuators, mountings or {}
+        self._adapter_type = ADAPTERS[can_interface]
         self.joints = actuators.joints
         self.plant = plant = MujocoPlant(
             urdf, actuators.rotors, actuators.frictions, actuators.springs
@@ -66,7 +74,7 @@ class VirtualRobot:
         self._drives: Drives = {}
         self.ring = self._add_ring(assumed) if actuators.ring else None
         self.cans: dict[str, VirtualCan] = {}
-        self.adapters: dict[str, MemoryAdapter] = {}
+        self.adapters: dict[str, Adapter] = {}
         for bus, rows in actuators.can.items():
             self._add_can(bus, rows)
         self.commands.add(TimeCommands(self.robot, SteppedClock()))
@@ -87,9 +95,8 @@ class VirtualRobot:
         can = build_motors(self.plant, self.joints, rows, self._mountings, self._simulated_time)
         self._drives.update(zip((row.joint for row in rows), can.motors, strict=True))
         self.robot.add(can)
-        adapter = MemoryAdapter(can.bus, self.robot.halt)
-        # The adapter has what the commands use of a port.
-        self.commands.add(CanCommands(can, cast(SlcanPort, adapter)), f"{bus}_")
+        adapter = self._adapter_type(can.bus, self.robot.halt)
+        self.commands.add(CanCommands(can, adapter), f"{bus}_")
         self.cans[bus], self.adapters[bus] = can, adapter
 
     def connect(self, scheduler: Scheduler) -> Cable | None:

@@ -222,7 +222,7 @@ def test_a_guard_that_has_died_is_reported_for_its_bus_alone(guarded: Stack) -> 
     guarded.client.listen(SafetyStatus, "/safety_status", reports.append, LATCHED)
     guarded.robot.guards["right_can"].process.killed = True
     guarded.client.until(
-        lambda: any("no guard on slcan right_can" in it.message for it in reports), "the report"
+        lambda: any("no guard on socketcan right_can" in it.message for it in reports), "the report"
     )
     assert {it.source for it in reports if "no guard" in it.message} == {"LiteRightCAN"}
     assert guarded.client.now.mode == Mode.DAMPING

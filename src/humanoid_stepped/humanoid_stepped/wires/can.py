@@ -1,4 +1,4 @@
-"""The CAN adapter in memory, with the interface of the stack's Bus."""
+"""The CAN adapter of SocketCAN in memory, with the interface of the stack's Bus."""
 
 from __future__ import annotations
 
@@ -45,8 +45,16 @@ class MemoryAdapter:
         self.occupied = False  # by another program: nothing opens it
         self._sockets: list[MemoryCanBus] = []
 
-    def open(self, settings: BusSettings, machine: SteppedMachine) -> MemoryCanBus:
+    @property
+    def serial(self) -> None:
+        """See HostAdapter."""
+        return None
+
+    def open(
+        self, settings: BusSettings, machine: SteppedMachine, *, shared: bool = False
+    ) -> MemoryCanBus:
         """Return a new socket of the process on `machine`. Raises InterfaceError."""
+        del shared  # a socket is that of one process
         machine.sleep(OPENING)
         if not self.plugged:
             raise InterfaceError(f"{settings}: there is no such adapter")

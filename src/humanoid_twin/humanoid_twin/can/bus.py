@@ -201,8 +201,12 @@ class VirtualCanBus:
         """Call `act` with the time [ns] at which the hold-up of a node ends, in this order."""
         node.backlog.append(act)
         if len(node.backlog) == 1:
-            self.disturbance.delay(node.held_until, partial(self._end_hold_up, node))
-            self._schedule()
+            self.call_at(node.held_until, partial(self._end_hold_up, node))
+
+    def call_at(self, time: int, act: Callable[[int], object]) -> None:
+        """Call `act` with the time [ns], as an event of the bus."""
+        self.disturbance.delay(time, act)
+        self._schedule()
 
     def _end_hold_up(self, node: CanController, now: int) -> None:
         if now < node.held_until:  # it has been prolonged

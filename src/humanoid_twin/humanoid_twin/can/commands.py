@@ -4,10 +4,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
-from typing import TypedDict
+from typing import Protocol, TypedDict
 
-from humanoid_twin.can.adapters.slcan import SlcanPort
-from humanoid_twin.can.adapters.socketcan import SocketCanPort
+from humanoid_twin.can.adapters.lawicel import LawicelAdapter
+from humanoid_twin.can.controller import CanController
 from humanoid_twin.can.frame import CanFrame
 from humanoid_twin.can.motors.build import VirtualCan
 from humanoid_twin.can.motors.motor import CanMotor, MotorReport
@@ -31,6 +31,24 @@ class CanStatistics(TypedDict):
     adapter_sent: int  # frames of the adapter that got through
 
 
+class HostAdapter(Protocol):
+    """The host's end of the bus."""
+
+    @property
+    def controller(self) -> CanController:
+        """The adapter's node."""
+
+    @property
+    def serial(self) -> LawicelAdapter | None:
+        """The adapter behind a serial line; None for an adapter of another kind."""
+
+    def unplug(self) -> None:
+        """Pull the adapter out of its socket."""
+
+    def plug_in(self) -> None:
+        """Plug the adapter in again."""
+
+
 @dataclass(frozen=True, slots=True)
 class CanCommands:
     """Methods with JSON arguments and results, for motors by CAN id.
@@ -39,7 +57,7 @@ class CanCommands:
     """
 
     can: VirtualCan
-    adapter: SlcanPort | SocketCanPort
+    adapter: HostAdapter
 
     def power_off(self, id: int | None = None) -> None:
         """Cut the power of a motor, or of all: no torque, no answer, no acknowledgement."""
@@ -153,9 +171,27 @@ class CanCommands:
 
         One without them answers the command F with BEL, as simple slcan firmware does.
         """
-        if not isinstance(self.adapter, SlcanPort):
-            raise CanError("the adapter is no serial one: only these have status flags")
-        self.adapter.offer_flags(bool(offered))
+        self._serial.offers_flags = bool(offered)
+
+    def lose_bytes(self, probability: float, seed: int = 0) -> None:
+        """Lose bytes of a serial line at random, in both directions."""
+        faults = self._serial.faults
+        faults.lost_probability = _probability(probability)
+        faults.random = Random(seed)
+
+    def insert_bytes(self, probability: float, seed: int = 0) -> None:
+        """Insert random bytes into a serial line at random, in both directions."""
+        faults = self._serial.faults
+        faults.inserted_probability = _probability(probability)
+        faults.random = Random(seed)
+
+    def cut_bytes(self, count: int) -> None:
+        """Lose the next bytes of a serial line, whichever their direction."""
+        self._serial.faults.cut = int(count)
+
+    def leave_unanswered(self, letters: str) -> None:
+        """Leave a serial adapter's commands with these letters unanswered, and all others not."""
+        self._serial.faults.unanswered = letters.encode("ascii")
 
     def stray(self, identifier: int, data: bytes | str, extended: bool = True) -> None:
         """Send a frame from an unknown node; `data`: bytes, or their hexadecimal digits."""
@@ -187,6 +223,12 @@ class CanCommands:
             adapter_waiting=adapter.waiting,
             adapter_sent=adapter.frames_sent,
         )
+
+    @property
+    def _serial(self) -> LawicelAdapter:
+        if self.adapter.serial is None:
+            raise CanError("the adapter is no serial one: only these have lines and status flags")
+        return self.adapter.serial
 
     def _motors(self, id: int | None) -> Sequence[CanMotor]:
         return tuple(self.can.motors) if id is None else [self.can.motor(id)]

@@ -22,7 +22,7 @@ class Disturbance:
     double_probability: float = 0.0  # of being received twice
     corrupt_next: int = 0  # frames to destroy on the wire; their senders repeat them
     due: int = NEVER  # [ns] when the next late frame arrives
-    _held: list[tuple[int, int, Callable[[int], None]]] = field(default_factory=list)
+    _held: list[tuple[int, int, Callable[[int], object]]] = field(default_factory=list)
     _count: int = 0  # of what is late, which keeps its order
 
     def corrupts(self) -> bool:
@@ -45,7 +45,7 @@ class Disturbance:
         else:
             _hand_over(frame, receivers, now)
 
-    def delay(self, until: int, act: Callable[[int], None]) -> None:
+    def delay(self, until: int, act: Callable[[int], object]) -> None:
         """Call `act` with the time [ns] `until`; what is due together keeps its order."""
         self._count += 1
         heappush(self._held, (until, self._count, act))

@@ -4,9 +4,11 @@ import itertools
 import json
 import struct
 from dataclasses import dataclass, field
+from random import Random
 
 import pytest
 
+from humanoid_twin.can.adapters.lawicel import LawicelAdapter
 from humanoid_twin.can.commands import CanCommands
 from humanoid_twin.can.controller import CanController
 from humanoid_twin.can.frame import CanFrame
@@ -28,6 +30,7 @@ class Host:
     controller: CanController = field(init=False)
     got: list[CanFrame] = field(default_factory=list)
     plugged: bool = True
+    serial: LawicelAdapter | None = None
 
     def __post_init__(self) -> None:
         self.controller = self.can.bus.attach(
@@ -355,10 +358,24 @@ def test_adapter_is_unplugged_and_plugged_in(host):
     assert host.plugged
 
 
+def test_the_faults_of_a_serial_line_are_set(host):
+    host.serial = LawicelAdapter(host.can.bus, lambda _: True)
+    host.commands.lose_bytes(0.25, seed=3)
+    host.commands.insert_bytes(0.5, seed=4)
+    host.commands.cut_bytes(6)
+    host.commands.leave_unanswered("F")
+    host.commands.flags(False)
+    faults = host.serial.faults
+    assert (faults.lost_probability, faults.inserted_probability) == (0.25, 0.5)
+    assert faults.random.random() == Random(4).random()
+    assert (faults.cut, faults.unanswered, host.serial.offers_flags) == (6, b"F", False)
+
+
 @pytest.mark.parametrize(
     ("name", "arguments", "message"),
     [
         ("flags", {"offered": False}, "no serial one"),
+        ("cut_bytes", {"count": 1}, "no serial one"),
         ("freeze", {"id": 99}, "no motor 99"),
         ("delay_enable", {"id": 22, "seconds": -1}, "can't take -1 s"),
         ("overheat", {"id": 22, "celsius": float("nan")}, "no temperature"),

@@ -234,12 +234,44 @@ def test_open_channel_answers(host, line, answer):
 
 
 def test_adapter_without_flags_answers_the_question_with_a_bell(host, port):
-    port.offer_flags(False)
+    port.serial.offers_flags = False
     host.ask(b"S8\rO\r")
     assert host.ask(b"F\r") == b"\a"
-    port.offer_flags(True)
+    port.serial.offers_flags = True
     assert host.ask(b"F\r") == b"\a"  # the firmware cannot change while the channel is open
     assert host.ask(b"C\rO\rF\r") == b"\r\rF00\r"
+
+
+def test_bytes_are_lost_on_their_way_to_the_adapter_and_to_the_host(host, bench, port):
+    host.ask(b"S8\rO\r")
+    port.serial.faults.cut = 1
+    assert host.ask(b"T000000010\r") == b"\a"
+    node = bench.node()
+    bench.send(node, 1, b"")
+    port.serial.faults.cut = 2
+    bench.run(1)
+    assert host.answer() == b"00000010\r"
+    assert port.serial.faults.cut == 0
+
+
+def test_bytes_are_lost_and_inserted_at_random(port):
+    faults, data = port.serial.faults, bytes(1000)
+    faults.lost_probability = 0.1
+    assert 800 < len(faults.disturb(data)) < 1000
+    faults.lost_probability, faults.inserted_probability = 0.0, 0.1
+    arrived = faults.disturb(data)
+    assert 1000 < len(arrived) < 1200
+    assert any(arrived)
+    faults.inserted_probability = 0.0
+    assert faults.disturb(data) == data
+
+
+def test_requests_are_left_unanswered(host, port):
+    host.ask(b"S8\rO\r")
+    port.serial.faults.unanswered = b"FV"
+    assert host.ask(b"F\rV\rN\r") == b"NTWIN\r"
+    port.serial.faults.unanswered = b""
+    assert host.ask(b"V\r") == b"V1013\r"
 
 
 def test_half_a_line_waits_for_its_other_half(bench, host):

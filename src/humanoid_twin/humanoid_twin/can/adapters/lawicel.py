@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Final
 
+from humanoid_twin.can.adapters.line_faults import LineFaults
 from humanoid_twin.can.bus import VirtualCanBus
 from humanoid_twin.can.controller import Cause, ControllerReport, ErrorState
 from humanoid_twin.can.frame import LONGEST, CanFrame
@@ -67,7 +68,8 @@ class LawicelAdapter:
     """
 
     def __init__(self, bus: VirtualCanBus, write: Callable[[bytes], bool]) -> None:
-        self._bus, self._write = bus, write
+        self.faults = LineFaults()
+        self._bus, self._take = bus, write
         self.controller = bus.attach(self._receive, on_report=self._on_report, restarts=False)
         self.controller.set(powered=False)
         self.offers_flags = True  # has the command F, from the next opening of the channel on
@@ -91,14 +93,19 @@ class LawicelAdapter:
         if now < self.controller.held_until:
             self._bus.after_hold_up(self.controller, lambda at: self.feed(received, at))
             return
-        *lines, rest = (bytes(self._line) + received).split(b"\r")
+        *lines, rest = (bytes(self._line) + self.faults.disturb(received)).split(b"\r")
         self._line[:] = rest[: LONGEST_LINE + 1]  # too long, and stays so until its end
         answers = b"".join([self._answer(line, now) for line in lines])
         if answers:
             self._write(answers)
 
+    def _write(self, data: bytes) -> bool:
+        return self._take(self.faults.disturb(data))
+
     def _answer(self, line: bytes, now: int) -> bytes:
         letter = line[:1]
+        if letter and letter in self.faults.unanswered:
+            return b""
         if letter in (b"t", b"T", b"r", b"R"):
             return self._send(line, letter, now)
         if letter == b"":

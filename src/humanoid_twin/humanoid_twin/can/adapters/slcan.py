@@ -49,6 +49,11 @@ class SlcanPort:
         return self._adapter.controller
 
     @property
+    def serial(self) -> LawicelAdapter:
+        """The adapter itself."""
+        return self._adapter
+
+    @property
     def device(self) -> str:
         """The pty that `path` leads to; raises AdapterError while unplugged."""
         if self._slave < 0:
@@ -109,10 +114,6 @@ class SlcanPort:
         except OSError as error:
             raise AdapterError(f"no serial line at '{self._path}': {error.strerror}") from error
         self._epoll.register(self._master, select.EPOLLIN)
-
-    def offer_flags(self, offered: bool) -> None:
-        """Set whether the adapter has the command F, from the next opening of its channel on."""
-        self._adapter.offers_flags = offered
 
     def close(self) -> None:
         """Remove the line."""

@@ -72,6 +72,11 @@ class SocketCanPort:
         self._line.setblocking(False)
         self.controller = bus.attach(self._receive, on_report=self._on_report)
 
+    @property
+    def serial(self) -> None:
+        """See HostAdapter."""
+        return None
+
     def fileno(self) -> int:
         """Return a descriptor that is readable when a client has sent."""
         return self._line.fileno()

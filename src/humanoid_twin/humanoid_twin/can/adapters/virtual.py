@@ -25,6 +25,11 @@ class VirtualPort:
         self.controller = bus.attach(self._receive, on_report=self._on_report)
         self._line: VirtualBus | None = VirtualBus(channel)
 
+    @property
+    def serial(self) -> None:
+        """See HostAdapter."""
+        return None
+
     def serve(self, now: int) -> None:
         """Take the frames of clients at `now` [ns], to which the bus has been run."""
         while self._line is not None:

@@ -1,0 +1,34 @@
+"""Faults of the serial line between an adapter and its host."""
+
+from dataclasses import dataclass, field
+from random import Random
+from typing import Final
+
+_BYTES: Final = 256
+
+
+@dataclass(slots=True)
+class LineFaults:
+    """Loses and inserts bytes, in both directions, and answers that an adapter leaves out."""
+
+    random: Random = field(default_factory=lambda: Random(0))
+    lost_probability: float = 0.0  # of each byte
+    inserted_probability: float = 0.0  # of one random byte before each byte
+    cut: int = 0  # bytes that are lost next
+    unanswered: bytes = b""  # letters of the commands without an answer
+
+    def disturb(self, data: bytes) -> bytes:
+        """Return what arrives of `data`."""
+        if self.cut:
+            lost = min(self.cut, len(data))
+            self.cut -= lost
+            data = data[lost:]
+        if not self.lost_probability and not self.inserted_probability:
+            return data
+        dice, arrived = self.random, bytearray()
+        for byte in data:
+            if dice.random() < self.inserted_probability:
+                arrived.append(dice.randrange(_BYTES))
+            if dice.random() >= self.lost_probability:
+                arrived.append(byte)
+        return bytes(arrived)
