@@ -16,6 +16,7 @@ import resource
 import sys
 import time
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -24,7 +25,8 @@ from benchmarks.support.figures import Figure, arguments, figure, report, single
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests"))
 from fault_campaign.campaign import drawn
 from fault_campaign.kinds.catalogue import STEPPED
-from fault_campaign.stepped.prepared import Copies, unchanging
+from fault_campaign.robot_joints import PRIME
+from fault_campaign.stepped.prepared import Copies
 from fault_campaign.stepped.robot import SimulatedRobot
 
 from humanoid_control_common.rules.modes import Mode
@@ -47,10 +49,11 @@ def pace(robot: SimulatedRobot, windows: int, mode: str) -> dict[str, Figure]:
     return {mode: figure(used, "x"), f"{mode}, wall time": figure(passed, "x")}
 
 
-def trials_per_hour(robot: SimulatedRobot, count: int) -> dict[str, Figure]:
+def trials_per_hour(folder: Path, count: int) -> dict[str, Figure]:
     """Return the number of trials per hour of one core, and per hour of wall time."""
     before, began = _used_by_copies(), time.perf_counter()
-    with Copies(robot, drawn(list(STEPPED.values()), count, SEED)) as copies:
+    make = partial(SimulatedRobot, folder, None, PRIME)
+    with Copies(make, drawn(list(STEPPED.values()), count, SEED)) as copies:
         for index in range(count):
             copies.run(index)
     used, passed = _used_by_copies() - before, time.perf_counter() - began
@@ -73,9 +76,8 @@ def main(words: Sequence[str] | None = None) -> int:
     windows = 2 if options.quick else WINDOWS
     with TemporaryDirectory(prefix="hc_benchmark_") as folder:
         os.environ["ROS_HOME"] = folder
+        figures = trials_per_hour(Path(folder), 2 if options.quick else TRIALS)
         robot = SimulatedRobot(Path(folder))
-        unchanging()
-        figures = trials_per_hour(robot, 2 if options.quick else TRIALS)
         figures |= pace(robot, windows, "DAMPING")
         if not robot.observer.comes_to(Mode.STANDBY, PATIENCE):
             raise RuntimeError(f"STANDBY is not in force: {robot.observer.now.status_message}")

@@ -52,7 +52,8 @@ def line(entry: Entry, *, stepped: bool = False) -> str:
     wrong += "".join(f"\n    VIOLATION: {it}" for it in entry.news)
     again = "".join(f"\n    {it}" for it in _commands(entry, stepped=stepped)) if wrong else ""
     what = f"{result.kind}: {result.detail}" if result.detail else result.kind
-    return f"{what} ({result.start}, {result.joint}): {figures}{wrong}{again}"
+    scene = ", ".join(filter(None, (result.start, result.joint, result.adapter)))
+    return f"{what} ({scene}): {figures}{wrong}{again}"
 
 
 def _commands(entry: Entry, *, stepped: bool) -> list[str]:

@@ -32,6 +32,8 @@ MISSTATED: Final = 0.02  # [rad] largest error of the published position of a jo
 AGE: Final = 0.1  # [s] largest age of the joint states
 COMMANDED: Final = 1.0  # [s] within which each motor on a CAN bus gets a command
 NO_ANSWER: Final = "no answer"
+SOCKETCAN: Final = "socketcan"
+SLCAN: Final = "slcan"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +106,7 @@ class Robot(ABC):
     programs: Mapping[str, RobotProgram]
     interruption: float = 0.0  # [s] longest interruption of a thread between two statements
     stands: Start | None = None  # the mode in which a prepared robot stands
+    adapter: str = SLCAN  # its CAN interface, by python-can's name: SOCKETCAN or SLCAN
 
     def __init__(self, joints: RobotJoints) -> None:
         self.joints = joints

@@ -49,6 +49,7 @@ class Result:
     held_up: float  # [s] longest time between both without a processor for the virtual robot
     refusals: int = 0  # refusals of clear_fault in the recovery
     robot: str = DEFAULT
+    adapter: str = ""  # CAN interface of the robot
 
     @classmethod
     def failed(
@@ -148,6 +149,7 @@ class Trial:
             self._held_up,
             refused,
             kind.robot.robot,
+            robot.adapter,
         )
 
     def _unprovoked(self) -> None:

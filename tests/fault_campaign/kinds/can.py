@@ -19,6 +19,7 @@ from fault_campaign.kinds.kind import (
     Scene,
     health_demanded,
 )
+from fault_campaign.robot import SLCAN
 from fault_campaign.robot_joints import TargetJoint
 from humanoid_control_common.rules.reasons import ReasonCode
 from humanoid_control_common.rules.safety import SafetyFlag
@@ -51,6 +52,11 @@ def guarded(scene: Scene) -> tuple[str, ...]:
 def unreachable(scene: Scene) -> list[str]:
     """Return such joints on the bus that is struck: no frame reaches them if it is broken."""
     return [it for it in scene.robot.joints.on_bus(scene.bus) if it in guarded(scene)]
+
+
+def unreachable_while_off(scene: Scene) -> list[str]:
+    """Return the joints that no frame reaches at bus-off: a serial adapter does not leave it."""
+    return unreachable(scene) if scene.robot.adapter == SLCAN else []
 
 
 def unheard(scene: Scene) -> list[str]:
@@ -150,7 +156,7 @@ _BUS: Final = (
     ),
     _bus(
         name="can: adapter unplugged, and one without flags plugged in",
-        kernel=True,
+        adapter=SLCAN,
         inject=_other_adapter,
         mend=_first_adapter,
         flags=SafetyFlag.BUS_OFF | SafetyFlag.RX_TIMEOUT,

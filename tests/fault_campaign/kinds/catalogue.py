@@ -17,7 +17,7 @@ from fault_campaign.kinds import (
     processes,
     ring,
 )
-from fault_campaign.kinds.combined import exits, mailboxes, pairs, races, recoveries
+from fault_campaign.kinds.combined import exits, mailboxes, pairs, races, recoveries, serial_lines
 from fault_campaign.kinds.kind import Kind
 from fault_campaign.kinds.moving import motions, payloads, played, streamed, trajectories
 from fault_campaign.robot_joints import PRIME, RobotJoints
@@ -40,6 +40,7 @@ _STEPPED_ONLY: Final = (
     *races.KINDS,
     *exits.KINDS,
     *recoveries.KINDS,
+    *serial_lines.KINDS,
     *mailboxes.KINDS,
     *motions.KINDS,
     *trajectories.KINDS,

@@ -161,6 +161,7 @@ class Kind:
     spared: Callable[[Scene], Sequence[str]] = lambda _scene: ()  # joints that cannot be reached
     follows: bool = False  # on the ring a target that follows counts as soft, whatever the gains
     starves: bool = False  # the fault holds the machine up
+    adapter: str = ""  # CAN interface of the robot, see `Robot`; empty: the seed decides
     kernel: bool = False  # needs processes, memory or the adapter of a real machine
     requests_modes: bool = False  # the fault itself requests modes
     allowed: Sequence[Allowed] = ()

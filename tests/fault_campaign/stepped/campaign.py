@@ -1,7 +1,8 @@
-"""Run many trials on copies of one simulated robot, on all processors.
+"""Run many trials on copies of simulated robots, on all processors.
 
-A worker brings the robot up once. Each trial runs in a copy of that process (fork), so all trials
-begin with the same robot. A prepared robot, too, is made by one worker only, if possible.
+A worker brings the robot up once with each kind of CAN adapter. Each trial runs in a copy of that
+process (fork), so all trials begin with the same robot. A prepared robot, too, is made by one
+worker only, if possible.
 """
 
 from __future__ import annotations
@@ -16,9 +17,10 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from fault_campaign.campaign import Entry
+from fault_campaign.kinds.kind import Kind
 from fault_campaign.robot import Sabotage
 from fault_campaign.simplification import AS_DRAWN, Simplification
-from fault_campaign.stepped.prepared import Copies, Prepared, Trials, unchanging
+from fault_campaign.stepped.prepared import Copies, Prepared, Trials, adapter_of
 from fault_campaign.stepped.robot import SimulatedRobot
 from fault_campaign.stepped.shrinking import shrunk
 from humanoid_stepped.copies import LastingCopy
@@ -36,7 +38,7 @@ def campaign(
     """
     count = min(workers or os.cpu_count() or 1, len(trials))
     serve = partial(_serve, trials, sabotage, simpler)
-    wanted = [Prepared.of(kind, seed, simpler or AS_DRAWN) for kind, seed in trials]
+    wanted = [_prepared_robot(kind, seed, simpler or AS_DRAWN) for kind, seed in trials]
     crew = [LastingCopy(serve) for _ in range(count)]
     try:
         yield from _results(crew, wanted)
@@ -45,8 +47,16 @@ def campaign(
             worker.end()
 
 
-def _results(crew: Sequence[LastingCopy], wanted: Sequence[Prepared | None]) -> Iterator[Entry]:
-    """Yield the results in order; `wanted` has the prepared robot of each trial."""
+PreparedRobot = tuple[str, Prepared] | None  # with these CAN adapters; None: the one in DAMPING
+
+
+def _prepared_robot(kind: Kind, seed: int, simpler: Simplification) -> PreparedRobot:
+    prepared = Prepared.of(kind, seed, simpler)
+    return None if prepared is None else (adapter_of(kind, seed, simpler), prepared)
+
+
+def _results(crew: Sequence[LastingCopy], wanted: Sequence[PreparedRobot]) -> Iterator[Entry]:
+    """Yield the results in order; `wanted` has the robot of each trial."""
     found: dict[int, Entry] = {}
     waiting = Waiting(wanted)
     given = 0
@@ -67,10 +77,10 @@ def _results(crew: Sequence[LastingCopy], wanted: Sequence[Prepared | None]) -> 
 class Waiting:
     """The trials that no worker has begun, by index."""
 
-    def __init__(self, wanted: Sequence[Prepared | None]) -> None:
+    def __init__(self, wanted: Sequence[PreparedRobot]) -> None:
         self._left = deque(range(len(wanted)))
         self._wanted = wanted
-        self._makers: dict[Prepared, Connection[Any, Any]] = {}  # the worker that prepares a robot
+        self._makers: dict[PreparedRobot, Connection[Any, Any]] = {}  # the worker of a robot
 
     def take(self, worker: Connection[Any, Any]) -> int | None:
         """Return the trial that `worker` runs next, None if none is left.
@@ -98,11 +108,16 @@ def _serve(
     asked: Iterator[int],
     connection: Connection[Any, Any],
 ) -> None:
-    """Run a worker: it sends None once its robot is up, then results by index."""
+    """Run a worker: it sends None at its begin, then results by index."""
     with TemporaryDirectory(prefix="hc_trials_") as folder:
-        robot = SimulatedRobot(Path(folder), sabotage, trials[0][0].robot)
-        unchanging()
-        with Copies(robot, trials) as copies:
+        joints = trials[0][0].robot
+
+        def make(adapter: str) -> SimulatedRobot:
+            own = Path(folder, adapter)
+            own.mkdir(exist_ok=True)
+            return SimulatedRobot(own, sabotage, joints, adapter)
+
+        with Copies(make, trials) as copies:
             connection.send(None)
             for index in asked:
                 kind, seed = trials[index]

@@ -1,16 +1,16 @@
 """Trials on copies of a prepared robot, which is already in the mode of the trial.
 
 The switches from DAMPING to a stiff mode take longer than the fault. So a robot makes them once,
-and each trial of that mode begins with a copy of this robot. There are several such robots. The
-seed of the trial selects one, and decides on load, pushes, motion, time of the fault and order of
-threads.
+and each trial of that mode begins with a copy of this robot. There are several such robots with
+each kind of CAN adapter. The seed of the trial selects one, and decides on load, pushes, motion,
+time of the fault and order of threads.
 """
 
 from __future__ import annotations
 
 import gc
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing.connection import Connection
@@ -20,6 +20,7 @@ from typing import Any, Final, Self
 from fault_campaign.campaign import Entry
 from fault_campaign.judging import links
 from fault_campaign.kinds.kind import Kind
+from fault_campaign.robot import SLCAN, SOCKETCAN
 from fault_campaign.robot_joints import read_descriptions
 from fault_campaign.scenario import Start
 from fault_campaign.simplification import AS_DRAWN, Simplification
@@ -33,8 +34,16 @@ LONG_WAYS: Final = (
     Start.STANDBY_FINISHED, Start.REMOTE, Start.LOCOMOTION, Start.TRAJECTORIES, Start.JOINT_STREAM,
 )  # fmt: skip
 WHOLE_WAY: Final = 0.2  # share of the trials in these modes that begin in DAMPING
-ROBOTS: Final = 4  # robots prepared for each of these modes
+ROBOTS: Final = 2  # robots prepared for each of these modes, with each kind of adapter
+ADAPTERS: Final = (SOCKETCAN, SLCAN)
+MakeRobot = Callable[[str], SimulatedRobot]  # with these CAN adapters, in DAMPING
 Trials = Sequence[tuple[Kind, int]]
+
+
+def adapter_of(kind: Kind, seed: int, simpler: Simplification) -> str:
+    """Return the kind of CAN adapter of a trial."""
+    drawn = DrawnTrial.of(kind, seed, simpler).kind
+    return drawn.adapter or Random(f"{seed} adapter").choice(ADAPTERS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,15 +74,57 @@ class Copies:
     """Runs each trial on a copy of a robot, so that trials do not change each other.
 
     Args:
-        robot: in DAMPING. It is not changed.
-        trials: of kind and seed; the index selects the one to run.
+        make: makes a robot in a process of its own, when the first trial needs it.
+        trials: of kind and seed, all of one robot; the index selects the one to run.
     """
+
+    def __init__(self, make: MakeRobot, trials: Trials) -> None:
+        self._make, self._trials = make, trials
+        self._robots: dict[str, LastingCopy] = {}  # by adapter
+        joints = trials[0][0].robot
+        read_descriptions(joints)
+        links.prepare(joints)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End the robots."""
+        for robot in self._robots.values():
+            robot.end()
+        self._robots.clear()
+
+    def run(self, index: int, simpler: Simplification = AS_DRAWN) -> Entry:
+        """Run a trial."""
+        kind, seed = self._trials[index]
+        adapter = adapter_of(kind, seed, simpler)
+        if adapter not in self._robots:
+            self._robots[adapter] = LastingCopy(partial(self._serve, adapter))
+        entry = _asked(self._robots[adapter], index, simpler)
+        if entry is None:
+            self._robots.pop(adapter).end()
+            return failed(kind, seed, f"no robot is up with the CAN interface {adapter}")
+        return entry
+
+    def _serve(
+        self,
+        adapter: str,
+        asked: Iterator[tuple[int, Simplification]],
+        connection: Connection[Any, Any],
+    ) -> None:
+        robot = self._make(adapter)
+        unchanging()
+        with _PreparedCopies(robot, self._trials) as copies:
+            for index, simpler in asked:
+                connection.send(copies.run(index, simpler))
+
+
+class _PreparedCopies:
+    """Runs trials on copies of one robot in DAMPING, which is not changed, or prepared ones."""
 
     def __init__(self, robot: SimulatedRobot, trials: Trials) -> None:
         self._robot, self._trials = robot, trials
         self._prepared: dict[Prepared, LastingCopy] = {}
-        read_descriptions(robot.joints)
-        links.prepare(robot.joints)
 
     def __enter__(self) -> Self:
         return self
@@ -84,7 +135,7 @@ class Copies:
             copy.end()
         self._prepared.clear()
 
-    def run(self, index: int, simpler: Simplification = AS_DRAWN) -> Entry:
+    def run(self, index: int, simpler: Simplification) -> Entry:
         """Run a trial."""
         kind, seed = self._trials[index]
         wanted = Prepared.of(kind, seed, simpler)
@@ -92,11 +143,8 @@ class Copies:
             return _copied(self._robot, kind, seed, simpler)
         if wanted not in self._prepared:
             self._prepared[wanted] = LastingCopy(partial(self._serve, wanted))
-        connection = self._prepared[wanted].connection
-        try:
-            connection.send((index, simpler))
-            entry: Entry = connection.recv()
-        except (EOFError, OSError):
+        entry = _asked(self._prepared[wanted], index, simpler)
+        if entry is None:
             self._prepared.pop(wanted).end()
             return failed(kind, seed, f"no robot could be prepared: {wanted}")
         return entry
@@ -112,6 +160,16 @@ class Copies:
         for index, simpler in asked:
             kind, seed = self._trials[index]
             connection.send(_copied(self._robot, kind, seed, simpler))
+
+
+def _asked(copy: LastingCopy, index: int, simpler: Simplification) -> Entry | None:
+    """Return the result of a trial; None if the copy has ended."""
+    try:
+        copy.connection.send((index, simpler))
+        entry: Entry = copy.connection.recv()
+    except (EOFError, OSError):
+        return None
+    return entry
 
 
 def unchanging() -> None:

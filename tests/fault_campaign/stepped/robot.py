@@ -19,6 +19,7 @@ from fault_campaign.robot import (
     BEAT,
     MAIN,
     OPERATOR,
+    SLCAN,
     Robot,
     Sabotage,
 )
@@ -51,12 +52,18 @@ class SimulatedRobot(Robot):
         folder: for files of the run.
         sabotage: the defect of the stack, or None; it changes classes in this process.
         joints: those of the robot.
+        adapter: see Robot.
     """
 
     def __init__(
-        self, folder: Path, sabotage: Sabotage | None = None, joints: RobotJoints = PRIME
+        self,
+        folder: Path,
+        sabotage: Sabotage | None = None,
+        joints: RobotJoints = PRIME,
+        adapter: str = SLCAN,
     ) -> None:
         super().__init__(joints)
+        self.adapter = adapter
         if str(PLUGIN) not in sys.path:
             sys.path.insert(0, str(PLUGIN))
             forget_plugins()
@@ -64,6 +71,7 @@ class SimulatedRobot(Robot):
             (DEFECTS | REVERTED_MENDS | BY_INTERRUPTIONS)[sabotage.defect]()
         options = stepped_options(
             joints.robot,
+            adapter,
             controllers_file=write_controllers(folder, joints.package),
             heartbeats={OPERATOR: BEAT},
         )

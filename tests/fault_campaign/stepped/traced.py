@@ -15,7 +15,7 @@ from fault_campaign.campaign import Entry
 from fault_campaign.judging.violation import Breach, Violation
 from fault_campaign.kinds.kind import Act, Kind, Scene
 from fault_campaign.simplification import AS_DRAWN, Simplification
-from fault_campaign.stepped.prepared import Prepared, tried
+from fault_campaign.stepped.prepared import Prepared, adapter_of, tried
 from fault_campaign.stepped.robot import SimulatedRobot
 from humanoid_control_common.rules.modes import Mode
 from humanoid_control_common.rules.reason_codes import FELL_TO_SAFETY
@@ -52,7 +52,8 @@ def traced(
     """
     ((kind, seed),) = trials
     with TemporaryDirectory(prefix="hc_trials_") as own:
-        robot = SimulatedRobot(Path(own), joints=kind.robot)
+        adapter = adapter_of(kind, seed, simpler)
+        robot = SimulatedRobot(Path(own), joints=kind.robot, adapter=adapter)
         prepared = Prepared.of(kind, seed, simpler)
         if prepared is not None:
             prepared.prepare(robot)

@@ -60,7 +60,7 @@ def test_a_trial_is_the_same_in_a_campaign_and_alone_in_one_process(tmp_path: Pa
 
 def test_a_worker_takes_the_first_trial_whose_robot_no_other_one_prepares() -> None:
     one, other = Pipe()
-    first, second = (Prepared(Start.REMOTE, number) for number in range(2))
+    first, second = (("slcan", Prepared(Start.REMOTE, number)) for number in range(2))
     waiting = Waiting([first, first, None, second, first])
     assert [waiting.take(one), waiting.take(other), waiting.take(other)] == [0, 2, 3]
     assert waiting.take(other) == 1  # prepared twice: better than to do nothing

@@ -196,9 +196,9 @@ def trials_until_found(folder: Path, found: Found) -> int:
     A change of the stack changes the trial of a seed, so the next seeds are tried, too.
     """
     kind = found.fault
-    robot = SimulatedRobot(folder, Sabotage(MAIN, found.mend), kind.robot)
     trials = [(kind, found.seed + number) for number in range(MOST)]
-    with Copies(robot, trials) as copies:
+    make = partial(SimulatedRobot, folder, Sabotage(MAIN, found.mend), kind.robot)
+    with Copies(make, trials) as copies:
         for number in range(MOST):
             if found.breach in {it.breach for it in copies.run(number).news}:
                 return number + 1
@@ -208,11 +208,9 @@ def trials_until_found(folder: Path, found: Found) -> int:
 def serve_trials(
     robot: str, folder: Path, asked: Iterator[int], connection: Connection[Any, Any]
 ) -> None:
-    """Bring up a robot without a defect, and send the violations of trials of FOUND by index."""
-    with Copies(
-        SimulatedRobot(folder, joints=RobotJoints.of_robot(robot)),
-        [(it.fault, it.seed) for it in FOUND],
-    ) as copies:
+    """Bring up robots without a defect, and send the violations of trials of FOUND by index."""
+    make = partial(SimulatedRobot, folder, None, RobotJoints.of_robot(robot))
+    with Copies(make, [(it.fault, it.seed) for it in FOUND]) as copies:
         for index in asked:
             connection.send([str(it) for it in copies.run(index).news])
 

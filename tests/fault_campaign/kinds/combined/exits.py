@@ -64,7 +64,7 @@ def enabled(scene: Scene) -> list[str]:
     ]
 
 
-class _Exit:
+class Exit:
     """One ordered exit, and the truth of the motors on the bus that is struck."""
 
     def __init__(self, scene: Scene) -> None:
@@ -127,36 +127,38 @@ class _Exit:
             self.lines.append(text)
 
 
-def _moment(scene: Scene) -> float:
+def random_moment(scene: Scene) -> float:
+    """Return the time [s] of a fault, after the order to end."""
     return scene.dice.uniform(-_BEFORE, _AFTER)
 
 
 def _cable_of_a_motor(scene: Scene) -> None:
-    ending, broken = _Exit(scene), [0.0]
+    ending, broken = Exit(scene), [0.0]
 
     def cut() -> None:
         scene.can.can_cut(scene.motor)
         broken[0] = scene.robot.twin.time()
 
-    ending.run([(_moment(scene), cut)])
+    ending.run([(random_moment(scene), cut)])
     ending.check([scene.joint] if ending.untold(broken[0]) else [])
     reachable = [it for it in scene.robot.joints.on_bus(scene.bus) if it != scene.joint]
     ending.guarded(reachable)
 
 
 def _cable_of_all(scene: Scene) -> None:
-    ending = _Exit(scene)
-    ending.run([(_moment(scene), scene.can.can_cut)])
+    ending = Exit(scene)
+    ending.run([(random_moment(scene), scene.can.can_cut)])
     ending.check()
     ending.guarded([])
 
 
 def _held_up(scene: Scene) -> None:
     """Hold the adapter up; half of the times just when the motors get their orders."""
-    ending = _Exit(scene)
+    ending = Exit(scene)
     held = [scene.dice.uniform(*HELD) for _ in range(scene.dice.randint(1, 2))]
     moments = [
-        scene.dice.uniform(*_ORDERED) if scene.dice.random() < 0.5 else _moment(scene) for _ in held
+        scene.dice.uniform(*_ORDERED) if scene.dice.random() < 0.5 else random_moment(scene)
+        for _ in held
     ]
     acts = [partial(scene.can.can_hold_up, it) for it in held]
     ending.run(list(zip(moments, acts, strict=True)))
@@ -166,7 +168,7 @@ def _held_up(scene: Scene) -> None:
 
 def _unplugged(scene: Scene) -> None:
     """Plug the adapter in again while the guard still tries."""
-    ending, moment = _Exit(scene), scene.dice.uniform(*_UNPLUGS)
+    ending, moment = Exit(scene), scene.dice.uniform(*_UNPLUGS)
     back = moment + scene.dice.uniform(*_UNPLUGGED)
     ending.run([(moment, scene.can.can_unplug), (back, scene.can.can_plug_in)])
     ending.check()
@@ -183,14 +185,14 @@ def _unplugged_without_guard(scene: Scene) -> None:
 
 
 def _destroyed(scene: Scene) -> None:
-    ending = _Exit(scene)
+    ending = Exit(scene)
     counts = [scene.dice.randint(1, 40) for _ in range(scene.dice.randint(1, 3))]
-    ending.run([(_moment(scene), partial(scene.can.can_corrupt_next, it)) for it in counts])
+    ending.run([(random_moment(scene), partial(scene.can.can_corrupt_next, it)) for it in counts])
     ending.check()
     ending.guarded(scene.robot.joints.on_bus(scene.bus))
 
 
-_exit: Final = partial(
+exit_kind: Final = partial(
     Kind,
     strikes=TargetJoint.CAN,
     outcome=Outcome.OFF,
@@ -203,26 +205,26 @@ _exit: Final = partial(
 )
 
 KINDS: Final = (
-    _exit(
+    exit_kind(
         name="exit: cable of a motor cut",
         inject=_cable_of_a_motor,
         mend=motor(CanMethods.can_mend),
         spared=unheard,
     ),
-    _exit(
+    exit_kind(
         name="exit: cable of the CAN bus cut",
         inject=_cable_of_all,
         mend=on_bus(CanMethods.can_mend),
         spared=unreachable,
     ),
-    _exit(name="exit: adapter held up", inject=_held_up),
-    _exit(
+    exit_kind(name="exit: adapter held up", inject=_held_up),
+    exit_kind(
         name="exit: adapter unplugged for a while",
         inject=_unplugged,
         mend=on_bus(CanMethods.can_plug_in),
         within=4.0,
     ),
-    _exit(
+    exit_kind(
         name="exit: guard killed, and adapter unplugged for a while",
         inject=_unplugged_without_guard,
         mend=on_bus(CanMethods.can_plug_in),
@@ -230,5 +232,5 @@ KINDS: Final = (
         within=5.5,
         raises=r"^control: the guard of .* ended with exit code -9$",
     ),
-    _exit(name="exit: frames destroyed", inject=_destroyed),
+    exit_kind(name="exit: frames destroyed", inject=_destroyed),
 )

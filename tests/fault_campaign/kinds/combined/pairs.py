@@ -30,6 +30,7 @@ def compatible(first: Kind, second: Kind) -> bool:
         and not any(it.alone or it.starves or it.outcome is Outcome.OFF for it in (first, second))
         and not (group(first) in _ONE_OF and group(second) in _ONE_OF)
         and bool(set(first.starts) & set(second.starts))
+        and len({first.adapter, second.adapter} - {""}) < 2
     )
 
 
@@ -122,6 +123,7 @@ def paired(first: Kind, second: Kind, joints: tuple[str, str], apart: float) -> 
         dies=sorted({*first.dies, *second.dies}),
         unclean=any(it.unclean for it in both),
         raises="|".join(it.raises for it in both if it.raises),
+        adapter=first.adapter or second.adapter,
     )
 
 

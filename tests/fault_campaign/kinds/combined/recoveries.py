@@ -16,7 +16,7 @@ from fault_campaign.judging.power_claims import (
     false_claims,
 )
 from fault_campaign.judging.violation import Breach
-from fault_campaign.kinds.can import SILENCE, unheard
+from fault_campaign.kinds.can import SILENCE, unheard, unreachable_while_off
 from fault_campaign.kinds.causes import HELD_UP
 from fault_campaign.kinds.combined.exits import HELD, is_enabled
 from fault_campaign.kinds.combined.races import enables_at_once
@@ -231,6 +231,7 @@ KINDS: Final = (
         mend=enables_at_once,
         strikes=TargetJoint.GUARDED,  # other families disable themselves without frames
         within=SILENCE,
+        spared=unreachable_while_off,
         source=BLOCK,
         flags=SafetyFlag.BUS_OFF,
         codes=(BUS_OFF,),

@@ -1,0 +1,107 @@
+"""Faults of the serial line between the host and its CAN adapter, on the stepped robot."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Final
+
+from fault_campaign.disturbing.disturbances import on_bus
+from fault_campaign.kinds.can import guarded
+from fault_campaign.kinds.combined.exits import Exit, exit_kind, random_moment, simulated
+from fault_campaign.kinds.kind import BLOCK, LETS_GO, Kind, Outcome, Scene
+from fault_campaign.robot import SLCAN
+from fault_campaign.robot_joints import TargetJoint
+from humanoid_devices_can.reason_codes import RX_TIMEOUT, TX_QUEUE_OVERRUN
+from humanoid_stepped.wires.serial_can import OUTGOING, SerialAdapter
+from humanoid_twin.can.control import CanMethods
+
+_PER_BYTE: Final = (0.0001, 0.01)  # probability; a line of a frame has 27 bytes
+_CUT: Final = (1, 200)  # [bytes]
+_LETTERS: Final = ("F", "V", "FV")  # requests for the flags and for the version
+_RATE: Final = (1, 30)  # [bytes/ms] that a slow line takes; a UART of 115200 bit/s takes 11
+_CAPACITY: Final = (1, 64)  # [bytes] that it holds
+Disturb = Callable[[CanMethods, float, int], None]  # with a probability and a seed
+
+
+def _noisy(disturb: Disturb, scene: Scene) -> None:
+    disturb(scene.can, scene.dice.uniform(*_PER_BYTE), scene.dice.randrange(1 << 31))
+
+
+def _clear(can: CanMethods) -> None:
+    can.can_lose_bytes(0.0)
+    can.can_insert_bytes(0.0)
+    can.can_cut_bytes(0)
+    can.can_leave_unanswered("")
+
+
+def _leave_unanswered(scene: Scene) -> None:
+    scene.can.can_leave_unanswered(scene.dice.choice(_LETTERS))
+
+
+def _adapter(scene: Scene) -> SerialAdapter:
+    adapter = simulated(scene).stepped.virtual.adapters[scene.bus]
+    assert isinstance(adapter, SerialAdapter)
+    return adapter
+
+
+def _slow(scene: Scene) -> None:
+    adapter = _adapter(scene)
+    adapter.rate, adapter.capacity = scene.dice.randint(*_RATE), scene.dice.randint(*_CAPACITY)
+
+
+def _fast(scene: Scene) -> None:
+    adapter = _adapter(scene)
+    adapter.rate, adapter.capacity = 0, OUTGOING
+
+
+def _exit_during(disturb: Callable[[Scene], object], scene: Scene) -> None:
+    """Disturb from a moment near the order to end on, until the guard has ended."""
+    ending = Exit(scene)
+    ending.run([(random_moment(scene), partial(disturb, scene))])
+    ending.check()
+    if guarded(scene):
+        ending.guarded(scene.robot.joints.on_bus(scene.bus))
+
+
+_line: Final = partial(
+    Kind,
+    mend=on_bus(_clear),
+    strikes=TargetJoint.CAN,
+    adapter=SLCAN,
+    outcome=Outcome.EITHER,
+    within=1.0,
+    watched=0.6,
+    source=BLOCK,
+    codes=(RX_TIMEOUT, TX_QUEUE_OVERRUN),
+    allowed=(LETS_GO,),
+)
+_exit: Final = partial(exit_kind, mend=on_bus(_clear), adapter=SLCAN)
+_lose: Final = partial(_noisy, CanMethods.can_lose_bytes)
+_insert: Final = partial(_noisy, CanMethods.can_insert_bytes)
+
+KINDS: Final = (
+    _line(name="can: bytes of the serial line lost", inject=_lose),
+    _line(name="can: bytes inserted into the serial line", inject=_insert),
+    _line(
+        name="can: serial line cut for a moment",
+        inject=lambda scene: scene.can.can_cut_bytes(scene.dice.randint(*_CUT)),
+    ),
+    _line(name="can: serial line slow", inject=_slow, mend=_fast),
+    _line(
+        name="can: serial adapter leaves requests unanswered",
+        inject=_leave_unanswered,
+        outcome=Outcome.STAYS,
+        codes=(),
+    ),
+    _exit(name="exit: bytes of the serial line lost", inject=partial(_exit_during, _lose)),
+    _exit(
+        name="exit: serial adapter leaves requests unanswered",
+        inject=partial(_exit_during, _leave_unanswered),
+    ),
+    _exit(
+        name="exit: serial line slow",
+        inject=partial(_exit_during, _slow),
+        mend=_fast,
+    ),
+)
