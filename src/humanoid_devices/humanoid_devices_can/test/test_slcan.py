@@ -219,6 +219,11 @@ def test_frame_is_received_whole_however_it_is_cut(adapter, bus) -> None:
     assert bus.receive(0.0) is None
 
 
+def test_frame_without_data_is_received(adapter, bus) -> None:
+    adapter.send(b"T050616B10\r")
+    assert bus.receive(1.0) == DataFrame(0x050616B1, b"")
+
+
 def test_frame_is_sent_as_a_line(adapter, bus) -> None:
     bus.send((0x05061609, b"\1\xff"))
     adapter.received_until(b"\rT05061609201FF\r")
@@ -230,7 +235,20 @@ def test_time_stamp_behind_a_frame_is_no_data(adapter, bus) -> None:
 
 
 @pytest.mark.parametrize(
-    "line", [b"T05061\r", b"TXYZ\r", b"T050616B18zz\r", b"T050616B1800\r", b"\xff\xfe\r", b"FZZ\r"]
+    "line",
+    [
+        b"T05061\r",
+        b"TXYZ\r",
+        b"T050616B18zz\r",
+        b"T050616B1800\r",
+        b"\xff\xfe\r",
+        b"FZZ\r",
+        b"F0A0\r",
+        FRAME[:12] + b"1" + FRAME[12:],
+        FRAME[:5] + b"1" + FRAME[5:],
+        FRAME[:5] + FRAME[6:],
+        FRAME[:-1] + FRAME,  # an end of line is lost
+    ],
 )
 def test_line_that_is_no_frame_is_reported_and_the_next_one_is_read(adapter, bus, line) -> None:
     adapter.send(line + FRAME)

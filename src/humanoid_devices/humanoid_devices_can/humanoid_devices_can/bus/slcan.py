@@ -29,6 +29,9 @@ LONGEST_LINE: Final = 64  # bytes; the longest answer of an adapter has 32
 BUSY: Final = 0.001  # [s] until a port that another process reads is tried again
 EMPTY_READS: Final = 20  # in a row, of a port that is readable again at once: it is closed
 _VERSION: Final = "V"  # the one request that adapters of all makes answer
+_LENGTH_AT: Final = {ord("T"): 9, ord("t"): 4}  # place of the length of a frame in its line
+_STAMP_DIGITS: Final = 4  # of a time stamp behind a frame, which some adapters add
+_FLAGS_LINE: Final = 3  # characters of the answer about the flags
 _ERROR_PASSIVE: Final = 0x20
 _QUEUE_FULL: Final = 0x02  # of frames to be sent
 _BROKEN: Final = _ERROR_PASSIVE | 0x80  # and a bus error
@@ -305,13 +308,15 @@ class SlcanBus(slcanBus):  # type: ignore[misc]
             line = line[:-1]
         if line[:1] == b"F":
             try:
-                self._take_flags(int(line[1:], 16))
+                self._take_flags(_flags_of(line))
             except ValueError as error:
                 self._lines.append(error)
         elif line in (b"Z", b"z"):
             self.accepted += 1
         elif line:
-            self._lines.append(line)
+            # The protocol has no checksum: the length alone shows that characters were lost or came
+            # from elsewhere.
+            self._lines.append(line if _is_whole(line) else ValueError(f"damaged: {line!r}"))
             if _is_version(line):
                 self._has_version = True
                 self._confirm()
@@ -329,6 +334,21 @@ class SlcanBus(slcanBus):  # type: ignore[misc]
 
 def _is_version(line: bytes | ValueError) -> bool:
     return isinstance(line, bytes) and line[:1] in (b"V", b"v")
+
+
+def _is_whole(line: bytes) -> bool:
+    """Return whether a line has the length of its frame, if it is that of a data frame."""
+    at = _LENGTH_AT.get(line[0])
+    if at is None:
+        return True
+    digits = len(line) - at - 1
+    return digits >= 0 and digits - 2 * (line[at] - ord("0")) in (0, _STAMP_DIGITS)
+
+
+def _flags_of(line: bytes) -> int:
+    if len(line) != _FLAGS_LINE:
+        raise ValueError(f"damaged: {line!r}")
+    return int(line[1:], 16)
 
 
 def _cannot_read(error: OSError | ValueError) -> CanOperationError:
