@@ -25,8 +25,11 @@ from humanoid_controller_manager.loop.snapshot import Phase, Snapshot
 from humanoid_controller_manager.ros.execution.callbacks import CallbackFailure, FailureGuard
 from humanoid_controller_manager.safety.self_collision import SelfCollisionStage
 from humanoid_controllers.mode_manager.mode_manager import ModeManager
+from humanoid_devices_can.bus.python_can import PythonCanBus
+from humanoid_devices_can.bus.slcan import SlcanBus
 from humanoid_devices_can.guard.guard_client import Guard
 from humanoid_devices_can.session.bus_lifecycle import BusLifecycle
+from humanoid_devices_can.session.health import Health
 from humanoid_devices_can.session.session import Session as BusSession
 from humanoid_devices_erob.drive.drive_registers import DriveRegisters
 from humanoid_devices_erob.mailbox.mailbox_channel import MailboxChannel, SdoJob
@@ -282,7 +285,44 @@ def _silent_adapter_counts() -> None:
 
     The mend: silence counts behind a confirmation only.
     """
-    put(MemoryCanBus, "set_confirming", lambda *_: False)
+    for bus in (MemoryCanBus, PythonCanBus):
+        put(bus, "set_confirming", lambda *_: False)
+
+
+def _errors_not_asked() -> None:
+    """Count silence on a bus with errors as obedience.
+
+    The mend: `Activation.take_down` asks whether the controller has reported errors.
+    """
+    put(Health, "disturbed", lambda *_: False)
+
+
+def _left_to_a_dead_guard() -> None:
+    """Leave the motors to a guard that has ended when an exit could not disable them.
+
+    The mend: `Guard.leave` starts another one.
+    """
+
+    def leave(self: Any) -> None:
+        running, self._running = self._running, None
+        if running is not None:
+            running.leave()
+
+    put(Guard, "leave", leave)
+
+
+def _rest_of_a_write_lost() -> None:
+    """Lose what the port of a serial adapter does not accept at once.
+
+    The mend: `SlcanBus._push` keeps it, and `_room` sends nothing before it.
+    """
+    push = SlcanBus._push
+
+    def push_once(self: Any) -> None:
+        push(self)
+        self._unsent.clear()
+
+    put(SlcanBus, "_push", push_once)
 
 
 def _silent_before_the_guard() -> None:
@@ -378,6 +418,9 @@ REVERTED_MENDS: Final[dict[str, Callable[[], None]]] = {
     "silence_before_counts": _silence_before_counts,
     "old_feedback_counts": _old_feedback_counts,
     "silent_adapter_counts": _silent_adapter_counts,
+    "errors_not_asked": _errors_not_asked,
+    "left_to_a_dead_guard": _left_to_a_dead_guard,
+    "rest_of_a_write_lost": _rest_of_a_write_lost,
     "silent_before_the_guard": _silent_before_the_guard,
     "no_new_guard": _no_new_guard,
     "exit_dismisses_the_guard": _exit_dismisses_the_guard,

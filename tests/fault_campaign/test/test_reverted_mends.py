@@ -45,7 +45,7 @@ FOUND: Final = (
     Found(
         "permission_asked_once",
         "ring: frames lost while gains are written",
-        810746460,
+        1879062157,
         Breach.SDO_WRITE,
     ),
     Found(
@@ -133,13 +133,31 @@ FOUND: Final = (
     Found(
         "old_feedback_counts",
         "can: adapter held up while motors are enabled again",
-        287017642,
+        1011959064,
         Breach.REFUTED,
     ),
     Found(
         "silent_adapter_counts",
         "exit: adapter held up",
-        1719704081,
+        10420246,
+        Breach.REFUTED,
+    ),
+    Found(
+        "errors_not_asked",
+        "exit: cable of the CAN bus cut",
+        996097414,
+        Breach.REFUTED,
+    ),
+    Found(
+        "left_to_a_dead_guard",
+        "exit: guard killed, and adapter unplugged for a while",
+        1539898300,
+        Breach.REFUTED,
+    ),
+    Found(
+        "rest_of_a_write_lost",
+        "exit: serial line slow",
+        222708024,
         Breach.REFUTED,
     ),
     Found(

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 SEED = 1
-SHORT = {"prime": 175, "lite": 50}  # trials of the short form; all kinds on Prime
+SHORT = {"prime": 183, "lite": 50}  # trials of the short form; all kinds on Prime
 MANY = 3000
 
 

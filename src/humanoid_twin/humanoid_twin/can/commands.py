@@ -189,9 +189,12 @@ class CanCommands:
         """Lose the next bytes of a serial line, whichever their direction."""
         self._serial.faults.cut = int(count)
 
-    def leave_unanswered(self, letters: str) -> None:
-        """Leave a serial adapter's commands with these letters unanswered, and all others not."""
-        self._serial.faults.unanswered = letters.encode("ascii")
+    def leave_unanswered(self, letters: str = "", probability: float = 0.0, seed: int = 0) -> None:
+        """Leave a serial adapter's commands with these letters unanswered, and others at random."""
+        faults = self._serial.faults
+        faults.unanswered = letters.encode("ascii")
+        faults.unanswered_probability = _probability(probability)
+        faults.random = Random(seed)
 
     def stray(self, identifier: int, data: bytes | str, extended: bool = True) -> None:
         """Send a frame from an unknown node; `data`: bytes, or their hexadecimal digits."""

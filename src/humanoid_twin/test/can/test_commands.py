@@ -363,11 +363,12 @@ def test_the_faults_of_a_serial_line_are_set(host):
     host.commands.lose_bytes(0.25, seed=3)
     host.commands.insert_bytes(0.5, seed=4)
     host.commands.cut_bytes(6)
-    host.commands.leave_unanswered("F")
+    host.commands.leave_unanswered("F", 0.75, seed=4)
     host.commands.flags(False)
     faults = host.serial.faults
     assert (faults.lost_probability, faults.inserted_probability) == (0.25, 0.5)
     assert faults.random.random() == Random(4).random()
+    assert faults.unanswered_probability == 0.75
     assert (faults.cut, faults.unanswered, host.serial.offers_flags) == (6, b"F", False)
 
 

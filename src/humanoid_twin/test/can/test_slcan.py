@@ -274,6 +274,16 @@ def test_requests_are_left_unanswered(host, port):
     assert host.ask(b"V\r") == b"V1013\r"
 
 
+def test_a_command_whose_answer_is_left_out_is_executed(host, bench, port):
+    node = bench.node()
+    host.ask(b"S8\rO\r")
+    port.serial.faults.unanswered_probability = 1.0
+    host.write(b"T000000070\r")
+    bench.run(1)
+    assert node.frames == [CanFrame(7)]
+    assert host.read() == b""
+
+
 def test_half_a_line_waits_for_its_other_half(bench, host):
     motor = bench.node()
     host.ask(b"S8\rO\r")

@@ -132,6 +132,13 @@ def random_moment(scene: Scene) -> float:
     return scene.dice.uniform(-_BEFORE, _AFTER)
 
 
+def _near_orders(scene: Scene) -> float:
+    """Return such a time; half of the times just when the motors get their orders."""
+    if scene.dice.random() < 0.5:
+        return scene.dice.uniform(*_ORDERED)
+    return random_moment(scene)
+
+
 def _cable_of_a_motor(scene: Scene) -> None:
     ending, broken = Exit(scene), [0.0]
 
@@ -147,30 +154,32 @@ def _cable_of_a_motor(scene: Scene) -> None:
 
 def _cable_of_all(scene: Scene) -> None:
     ending = Exit(scene)
-    ending.run([(random_moment(scene), scene.can.can_cut)])
+    ending.run([(_near_orders(scene), scene.can.can_cut)])
     ending.check()
     ending.guarded([])
 
 
 def _held_up(scene: Scene) -> None:
-    """Hold the adapter up; half of the times just when the motors get their orders."""
     ending = Exit(scene)
     held = [scene.dice.uniform(*HELD) for _ in range(scene.dice.randint(1, 2))]
-    moments = [
-        scene.dice.uniform(*_ORDERED) if scene.dice.random() < 0.5 else random_moment(scene)
-        for _ in held
-    ]
+    moments = [_near_orders(scene) for _ in held]
     acts = [partial(scene.can.can_hold_up, it) for it in held]
     ending.run(list(zip(moments, acts, strict=True)))
     ending.check()
     ending.guarded(scene.robot.joints.on_bus(scene.bus))
 
 
-def _unplugged(scene: Scene) -> None:
-    """Plug the adapter in again while the guard still tries."""
+def _unplugged(scene: Scene, hangs: float = 0.0) -> None:
+    """Unplug the adapter; plug it in again while the guard still tries.
+
+    `hangs`: for this time [s] before, the adapter keeps what it is given, which is lost then.
+    """
     ending, moment = Exit(scene), scene.dice.uniform(*_UNPLUGS)
     back = moment + scene.dice.uniform(*_UNPLUGGED)
-    ending.run([(moment, scene.can.can_unplug), (back, scene.can.can_plug_in)])
+    hang = partial(scene.can.can_hold_up, hangs)
+    ending.run(
+        [(moment - hangs, hang), (moment, scene.can.can_unplug), (back, scene.can.can_plug_in)]
+    )
     ending.check()
     if guarded(scene):
         ending.guarded(scene.robot.joints.on_bus(scene.bus))
@@ -181,7 +190,7 @@ def _unplugged_without_guard(scene: Scene) -> None:
     robot = simulated(scene)
     robot.signal_guard(scene.bus, signal.SIGKILL)
     robot.pass_until(robot.twin.time() + _NOTICED)
-    _unplugged(scene)
+    _unplugged(scene, hangs=scene.dice.uniform(*HELD))
 
 
 def _destroyed(scene: Scene) -> None:
@@ -232,5 +241,9 @@ KINDS: Final = (
         within=5.5,
         raises=r"^control: the guard of .* ended with exit code -9$",
     ),
-    exit_kind(name="exit: frames destroyed", inject=_destroyed),
+    exit_kind(
+        name="exit: frames destroyed",
+        inject=_destroyed,
+        mend=on_bus(lambda can: can.can_corrupt_next(0)),  # the exit may have sent fewer
+    ),
 )

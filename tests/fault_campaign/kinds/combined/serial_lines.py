@@ -9,7 +9,7 @@ from typing import Final
 from fault_campaign.disturbing.disturbances import on_bus
 from fault_campaign.kinds.can import guarded
 from fault_campaign.kinds.combined.exits import Exit, exit_kind, random_moment, simulated
-from fault_campaign.kinds.kind import BLOCK, LETS_GO, Kind, Outcome, Scene
+from fault_campaign.kinds.kind import BLOCK, LETS_GO, Kind, Outcome, RefutedError, Scene
 from fault_campaign.robot import SLCAN
 from fault_campaign.robot_joints import TargetJoint
 from humanoid_devices_can.reason_codes import RX_TIMEOUT, TX_QUEUE_OVERRUN
@@ -19,6 +19,10 @@ from humanoid_twin.can.control import CanMethods
 _PER_BYTE: Final = (0.0001, 0.01)  # probability; a line of a frame has 27 bytes
 _CUT: Final = (1, 200)  # [bytes]
 _LETTERS: Final = ("F", "V", "FV")  # requests for the flags and for the version
+_ANSWERS: Final = (0.03, 0.05)  # share; the host may miss five between two requests for flags
+_WATCHED: Final = 2.0  # [s]
+_LOOK: Final = 0.01  # [s]
+_LONGEST_PAUSE: Final = 0.15  # [s]; between two requests for flags are 0.1 s
 _RATE: Final = (1, 30)  # [bytes/ms] that a slow line takes; a UART of 115200 bit/s takes 11
 _CAPACITY: Final = (1, 64)  # [bytes] that it holds
 Disturb = Callable[[CanMethods, float, int], None]  # with a probability and a seed
@@ -37,6 +41,21 @@ def _clear(can: CanMethods) -> None:
 
 def _leave_unanswered(scene: Scene) -> None:
     scene.can.can_leave_unanswered(scene.dice.choice(_LETTERS))
+
+
+def _lose_answers(scene: Scene) -> None:
+    """Lose answers. Raises RefutedError if the host sends nothing for `_LONGEST_PAUSE`."""
+    robot = scene.robot
+    share, seed = scene.dice.uniform(*_ANSWERS), scene.dice.randrange(1 << 31)
+    scene.can.can_leave_unanswered("", share, seed)
+    sent, sent_at = 0, scene.began
+    while robot.twin.time() < scene.began + _WATCHED:
+        robot.pass_until(robot.twin.time() + _LOOK)
+        now, count = robot.twin.time(), scene.can.can_statistics()["adapter_sent"]
+        if count != sent:
+            sent, sent_at = count, now
+        if now - sent_at > _LONGEST_PAUSE:
+            raise RefutedError(f"the adapter has sent no frame for {now - sent_at:.2f} s")
 
 
 def _adapter(scene: Scene) -> SerialAdapter:
@@ -92,6 +111,13 @@ KINDS: Final = (
         name="can: serial adapter leaves requests unanswered",
         inject=_leave_unanswered,
         outcome=Outcome.STAYS,
+        codes=(),
+    ),
+    _line(
+        name="can: answers of the serial adapter lost",
+        inject=_lose_answers,
+        outcome=Outcome.STAYS,
+        watched=_WATCHED,
         codes=(),
     ),
     _exit(name="exit: bytes of the serial line lost", inject=partial(_exit_during, _lose)),

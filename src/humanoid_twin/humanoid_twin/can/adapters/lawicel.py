@@ -95,7 +95,13 @@ class LawicelAdapter:
             return
         *lines, rest = (bytes(self._line) + self.faults.disturb(received)).split(b"\r")
         self._line[:] = rest[: LONGEST_LINE + 1]  # too long, and stays so until its end
-        answers = b"".join([self._answer(line, now) for line in lines])
+        answers = b"".join(
+            [
+                answer
+                for line in lines
+                if (answer := self._answer(line, now)) and not self.faults.leaves_out(line)
+            ]
+        )
         if answers:
             self._write(answers)
 
@@ -104,8 +110,6 @@ class LawicelAdapter:
 
     def _answer(self, line: bytes, now: int) -> bytes:
         letter = line[:1]
-        if letter and letter in self.faults.unanswered:
-            return b""
         if letter in (b"t", b"T", b"r", b"R"):
             return self._send(line, letter, now)
         if letter == b"":
