@@ -17,6 +17,7 @@ from humanoid_control_common.ending_times import EVERYTHING
 ROOT = Path(__file__).resolve().parents[2]
 SERVICES: dict[str, Any] = yaml.safe_load((ROOT / "docker/compose.yaml").read_text())["services"]
 DOCKERFILE = (ROOT / "docker/Dockerfile").read_text()
+PAGE = (ROOT / "docs/docker.md").read_text()
 ROBOTS = ("sim", "twin", "real", "real-slcan")
 BECOME_A_USER = {"SETUID", "SETGID"}
 RAW_FRAMES = {"NET_RAW", "NET_ADMIN"}
@@ -46,7 +47,9 @@ def test_the_virtual_robot_has_a_network_of_its_own_and_the_real_one_the_hosts()
 @pytest.mark.parametrize("service", ROBOTS)
 def test_a_robot_is_stopped_in_order(service: str) -> None:
     assert SERVICES[service]["stop_signal"] == "SIGINT"
-    assert float(SERVICES[service]["stop_grace_period"].removesuffix("s")) >= EVERYTHING
+    grace = SERVICES[service]["stop_grace_period"].removesuffix("s")
+    assert float(grace) >= EVERYTHING
+    assert f"`docker compose stop` sends SIGINT and waits {grace} s" in PAGE
 
 
 def test_every_target_that_is_built_is_a_stage() -> None:
