@@ -9,6 +9,7 @@ import yaml
 from ament_index_python.packages import PackageNotFoundError, get_package_prefix
 
 from humanoid_bringup.options import Process
+from humanoid_control_common.configuration.parameter_files import OF_BRING_UP
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.robot.robot_namespace import ROOT, absolute, remapping
 
@@ -54,7 +55,7 @@ def command_line(process: Process) -> list[str]:
 
 def parameters_file(folder: Path, node: str) -> Path:
     """Return the path at which `write_parameters` writes."""
-    return folder / f"{node}.yaml"
+    return folder / f"{node}{OF_BRING_UP}"
 
 
 def write_parameters(

@@ -36,7 +36,7 @@ def test_the_virtual_robot_answers_where_the_components_open_their_buses(tmp_pat
     _, robot, control, _ = plan(lite(Backend.TWIN), tmp_path)
     words = list(robot.arguments)
     places = [words[i + 1] for i, word in enumerate(words) if word == "--can"]
-    (own,) = (it for it in control.parameter_files if it.name == "controller_manager.yaml")
+    (own,) = (it for it in control.parameter_files if it.stem == "controller_manager.bring_up")
     parameters = yaml.safe_load(own.read_text())["controller_manager"]["ros__parameters"]
     blocks = parse_robot_description(parameters["robot_description"], 200.0).blocks
     channels = [block.parameters["channel"] for block in blocks]

@@ -234,7 +234,7 @@ def test_the_ring_s_frequency_is_the_update_rate(tmp_path):
     path = _changed(tmp_path, "update_rate: 50", "update_rate: 125")
     options = Options(backend=Backend.REAL, backends="ec", controllers_file=path)
     plan(options, tmp_path)
-    content = yaml.safe_load((tmp_path / "controller_manager.yaml").read_text())
+    content = yaml.safe_load((tmp_path / "controller_manager.bring_up.yaml").read_text())
     parameters = content["controller_manager"]["ros__parameters"]
     assert parameters["update_rate"] == 125
     assert '<param name="control_frequency">125</param>' in parameters["robot_description"]

@@ -113,7 +113,8 @@ def test_a_refusal_names_the_place_of_the_value(found: list[dict[str, Any]]) -> 
     assert "prime_controllers.yaml:" in damping["reason"]
     assert "when the controller is configured" in damping["reason"]
     rate = of(found, "controller_manager", "update_rate")
-    assert "controller_manager.yaml:" in rate["reason"] and "start the program" in rate["reason"]
+    assert "change it in the options or files of the bring-up" in rate["reason"]
+    assert "then start the program again" in rate["reason"]
     assert "the parameter file or the command line" in of(found, "viewer", "port")["reason"]
 
 

@@ -17,6 +17,8 @@ from rcl_interfaces.msg import (
     SetParametersResult,
 )
 
+from humanoid_control_common.configuration.parameter_files import OF_BRING_UP
+
 if TYPE_CHECKING:  # nodes without a model need neither
     from pydantic import BaseModel
 
@@ -98,6 +100,8 @@ class FixedParameters:
             node.set_descriptor(name, descriptor)
             place = document.where(tuple(path))
             known = place if place != document.name else ""
+            if OF_BRING_UP in known:
+                known = "the options or files of the bring-up"
             self._reasons[name] = _refusal(name, known, when, remedy)
 
 

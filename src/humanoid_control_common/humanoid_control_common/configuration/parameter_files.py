@@ -22,6 +22,8 @@ from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.robot.robot_namespace import ROOT, absolute, namespace_of
 
 SECTION: Final = "ros__parameters"
+# Ending of the files that a bring-up writes at each start: to change one has no effect.
+OF_BRING_UP: Final = ".bring_up.yaml"
 # Parameters that ROS declares and handles in every node.
 _OF_EVERY_NODE: Final = ("use_sim_time", "qos_overrides", "start_type_description_service")
 _FLAG: Final = "--params-file"
