@@ -127,7 +127,8 @@ SDO_TIMED_OUT: Final = CODES.add(
 GATE_CLOSED: Final = CODES.add(
     "GATE_CLOSED",
     "/prime/joint_states doesn't flow now, so nothing is written to the drives.",
-    "`hc status` shows why the loop stands still or the ring is down. The gate opens by itself.",
+    "`hc status` shows why the loop stands still or the ring is down. If neither is the case, "
+    "joint_state_broadcaster is not active. The gate opens by itself.",
 )
 
 # By AL status code (ETG.1000.6).

@@ -93,7 +93,10 @@ class Readiness:
         if sync.status is SdoStatus.ABORTED and sync.abort_code in _MISSING:
             if slave not in self._without_sync_type:
                 self._without_sync_type.add(slave)
-                logger.info("%s has no 0x1C32:01: not checked", self._joint_at[slave])
+                logger.info(
+                    "%s has no 0x1C32:01: not checked whether SYNC0 synchronizes it",
+                    self._joint_at[slave],
+                )
             return ""
         if sync.status is not SdoStatus.DONE:
             return f"0x1C32:01 can't be read: {sync.message}"
