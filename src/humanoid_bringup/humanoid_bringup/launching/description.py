@@ -77,14 +77,18 @@ def _in_order(processes: Sequence[Process]) -> list[Action]:
 
     They end in any order, except those that outlive the later ones.
     """
+    return _started([(process, _action(process)) for process in processes])
+
+
+def _started(processes: Sequence[tuple[Process, ExecuteProcess]]) -> list[Action]:
     started: list[Action] = []
-    for number, process in enumerate(processes):
-        action = _action(process)
+    for number, (process, action) in enumerate(processes):
         if not (process.ready or process.outlives):
             started += [*(end_at_once(action) if _is_ours(process) else ()), action]
             continue
-        later = _in_order(processes[number + 1 :])
-        keeping = outlive(action, later) if process.outlives else []
+        rest = processes[number + 1 :]
+        keeping = outlive(action, [other for _, other in rest]) if process.outlives else []
+        later = _started(rest)
         if process.ready:
             return [*started, _when_ready(action, process.ready, later), *keeping, action]
         return [*started, *keeping, action, *later]

@@ -80,12 +80,11 @@ def end_at_once(action: ExecuteProcess) -> list[Action]:
     return [RegisterEventHandler(handler) for handler in (OnShutdown(on_shutdown=look), started)]
 
 
-def outlive(action: ExecuteProcess, others: Sequence[Action]) -> list[Action]:
-    """End `action`, which ignores SIGINT, after `others`, which need it to end in order.
+def outlive(action: ExecuteProcess, users: Sequence[ExecuteProcess]) -> list[Action]:
+    """End `action`, which ignores SIGINT, after `users`, which need it to end in order.
 
     Launch itself signals all processes at once.
     """
-    users = [other for other in others if isinstance(other, ExecuteProcess)]
 
     def look(_event: object, context: LaunchContext) -> list[Action]:
         in_use = any(user.process_details and user.return_code is None for user in users)
