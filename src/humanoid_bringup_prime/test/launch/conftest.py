@@ -1,8 +1,8 @@
 """Let launch_testing run the files test_*_launch.py of this folder, each as one test.
 
 The plugin of launch_testing for pytest is not used: it imports every test module of the workspace
-by the name of its file, and several files have the same name. `PYTHONPATH=tests launch_test FILE`
-runs these files, too.
+by the name of its file, and several files have the same name.
+`PYTHONPATH=tests:$PYTHONPATH launch_test FILE` runs these files, too.
 """
 
 from __future__ import annotations

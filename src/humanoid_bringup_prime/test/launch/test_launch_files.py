@@ -23,7 +23,7 @@ pytestmark = pytest.mark.skipif(
 )
 FOLDERS = {
     robot: Path(get_package_share_directory(f"humanoid_bringup_{robot}")) / "launch"
-    for robot in ("prime", "lite")
+    for robot in ("prime", "lite", "hand")
 }
 FOLDER = FOLDERS["prime"]
 FILES = [
