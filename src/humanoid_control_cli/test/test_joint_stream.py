@@ -231,7 +231,10 @@ def test_a_frozen_client_loses_the_robot_at_the_end_of_its_command(
 def test_the_loop_runs_on_when_the_server_is_killed(
     robot: Starter, ready: ModeClient, client: JointClient
 ) -> None:
-    """The server is killed during a stream; another server replaces it."""
+    """The server is killed during a stream; another server replaces it.
+
+    Before that, one that a launch file has started, with SIGINT ignored, ends by SIGINT.
+    """
     wait_until(lambda: is_free(client), "the end of an earlier client's lease")
     run = streaming(robot)
     switch = next_statement(ready).switch_number
@@ -243,8 +246,13 @@ def test_the_loop_runs_on_when_the_server_is_killed(
     assert (now.mode, now.switch_number) == (Mode.REMOTE, switch)
     with pytest.raises(NoAnswerError):
         client.feedback()
-    program = Path(get_package_prefix("humanoid_joint_stream"), "lib/humanoid_joint_stream")
-    server = robot(str(program / "joint_stream"))
+    folder = Path(get_package_prefix("humanoid_joint_stream"), "lib/humanoid_joint_stream")
+    program = str(folder / "joint_stream")
+    launched = robot("sh", "-c", 'trap "" INT; exec "$0"', program)
+    launched.wait_for("joint stream of 14 joints")
+    launched.send(signal.SIGINT)
+    assert launched.finish() == 0
+    server = robot(program)
     server.wait_for("joint stream of 14 joints")
     with JointClient(client_address(), timeout=TIMEOUT) as again:
         states = again.states()

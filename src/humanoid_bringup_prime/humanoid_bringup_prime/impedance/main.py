@@ -4,13 +4,13 @@ import sys
 
 from humanoid_controller_manager.ros.process.stop_signals import (
     ignore_stop_signals,
-    stop_on_signals,
+    stop_after_others,
 )
 
 
 def main() -> int:
     """Run the impedance manager until SIGINT or SIGTERM. Return the exit code."""
-    stop = stop_on_signals()
+    stop = stop_after_others()
     from humanoid_bringup_prime.impedance.node import run
 
     try:

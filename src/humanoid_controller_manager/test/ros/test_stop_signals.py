@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from threading import Event
 
 import pytest
 
@@ -15,6 +16,7 @@ from humanoid_controller_manager.ros.process.stop_signals import (
     STOP_SIGNALS,
     EndRequests,
     end_on_signals,
+    stop_after_others,
     stop_on_signals,
 )
 
@@ -28,18 +30,30 @@ def handlers() -> Iterator[None]:
         signal.signal(number, handler)
 
 
+@pytest.mark.parametrize("handled", [stop_on_signals, stop_after_others])
 @pytest.mark.parametrize("number", STOP_SIGNALS, ids=lambda number: number.name)
-def test_both_signals_stop_however_often_they_come(number: signal.Signals) -> None:
-    stop = stop_on_signals()
+def test_both_signals_stop_however_often_they_come(
+    number: signal.Signals, handled: Callable[[], Event]
+) -> None:
+    stop = handled()
     assert not stop.is_set()
     for _ in range(3):
         os.kill(os.getpid(), number)
     assert stop.is_set()
 
 
-def test_an_interrupt_that_was_ignored_stays_so_but_sigterm_stops() -> None:
+def test_an_interrupt_that_was_ignored_stops_a_process_that_no_other_needs() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     stop = stop_on_signals()
+    os.kill(os.getpid(), signal.SIGINT)
+    assert stop.is_set()
+
+
+def test_an_interrupt_that_was_ignored_does_not_stop_one_that_others_need_but_sigterm_does() -> (
+    None
+):
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    stop = stop_after_others()
     os.kill(os.getpid(), signal.SIGINT)
     assert not stop.is_set()
     os.kill(os.getpid(), signal.SIGTERM)

@@ -6,7 +6,7 @@ from typing import Final
 
 from humanoid_controller_manager.ros.process.stop_signals import (
     ignore_stop_signals,
-    stop_on_signals,
+    stop_after_others,
 )
 
 NICE: Final = 10  # the robot has priority, while it starts and while a file is written
@@ -14,7 +14,7 @@ NICE: Final = 10  # the robot has priority, while it starts and while a file is 
 
 def main() -> int:
     """Monitor the control processes of this ROS domain until SIGINT or SIGTERM. Return the code."""
-    stop = stop_on_signals()
+    stop = stop_after_others()
     os.nice(NICE)
     from humanoid_recording.black_box.node import run
 

@@ -2,6 +2,7 @@
 
 import signal
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 from threading import Event
 from types import FrameType
@@ -42,19 +43,27 @@ def end_on_signals() -> EndRequests:
 
 
 def stop_on_signals() -> Event:
-    """Handle SIGINT and SIGTERM: they set the returned event and do nothing else.
+    """Handle SIGINT and SIGTERM: they set the returned event and do nothing else."""
+    return _stop_on(STOP_SIGNALS)
 
-    An ignored SIGINT stays ignored: the parent process needs this one until others have ended, and
-    ends it by SIGTERM then.
+
+def stop_after_others() -> Event:
+    """Handle SIGINT and SIGTERM as `stop_on_signals`, but an ignored SIGINT stays ignored.
+
+    The parent process needs this one until others have ended, and ends it by SIGTERM then.
     """
+    ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    return _stop_on((signal.SIGTERM,) if ignored else STOP_SIGNALS)
+
+
+def _stop_on(numbers: Iterable[signal.Signals]) -> Event:
     stop = Event()
 
     def handle(_number: int, _frame: FrameType | None) -> None:
         stop.set()
 
-    for number in STOP_SIGNALS:
-        if number is signal.SIGTERM or signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, handle)
+    for number in numbers:
+        signal.signal(number, handle)
     return stop
 
 
