@@ -13,7 +13,12 @@ from rclpy.utilities import get_rmw_implementation_identifier
 from std_srvs.srv import Trigger
 
 from humanoid_control_cli.domain import robot_namespace, ros_domain
-from humanoid_control_cli.errors import NoAnswerError, RefusedError, no_control_process
+from humanoid_control_cli.errors import (
+    NoAnswerError,
+    RefusedError,
+    no_control_process,
+    no_mode_manager,
+)
 from humanoid_control_cli.interrupts import Interrupts
 from humanoid_control_common.errors import RobotError
 from humanoid_control_common.middleware.executor_wakeup import kept_awake
@@ -23,6 +28,7 @@ from humanoid_control_common.middleware.type_support import load_type_support
 # [s] between two checks of a condition that no message announces; also the latency of Ctrl-C.
 LOOK_PERIOD: Final = 0.05
 CONTROLLER_MANAGER: Final = "controller_manager"  # node of every control process
+MODE_MANAGER: Final = "mode_manager"  # node of a control process that takes requests for modes
 
 
 class Client:
@@ -116,6 +122,8 @@ class Client:
 
     def no_control_process(self) -> NoAnswerError:
         """Return the error of a silent control process. It names the robots that run elsewhere."""
-        nodes = self.node.get_node_names_and_namespaces()
+        nodes, own = self.node.get_node_names_and_namespaces(), self.node.get_namespace()
+        if (CONTROLLER_MANAGER, own) in nodes and (MODE_MANAGER, own) not in nodes:
+            return no_mode_manager()
         others = {namespace for name, namespace in nodes if name == CONTROLLER_MANAGER}
-        return no_control_process(self.timeout, sorted(others - {self.node.get_namespace()}))
+        return no_control_process(self.timeout, sorted(others - {own}))

@@ -18,6 +18,14 @@ class RefusedError(RobotError):
         self.codes = codes
 
 
+def no_mode_manager() -> NoAnswerError:
+    """Return the error of a control process that was started without a mode manager."""
+    return NoAnswerError(
+        f"the control process on {robot_in_words()} has no mode manager, so requests for modes "
+        "have no effect: `ros2 control switch_controllers` activates a controller"
+    )
+
+
 def no_control_process(timeout: float, others: Sequence[str]) -> NoAnswerError:
     """Return the error of a control process that is silent for `timeout` [s].
 

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from humanoid_control_msgs.msg import ControlMode, StandbyState
 
-from humanoid_control_cli.client import Client
+from humanoid_control_cli.client import MODE_MANAGER, Client
 from humanoid_control_cli.errors import NoAnswerError, RefusedError
 from humanoid_control_cli.statements import PendingRequest, Refusal, StampedStatement
 from humanoid_control_common.rules.modes import FORCE, MODE_OF_INTENT, Intent, Mode
@@ -13,7 +13,6 @@ from humanoid_control_common.rules.reasons import Reason
 from humanoid_controller_manager.ros.topics.qos_profiles import LATCHED
 
 TOPIC: Final = "control_mode"
-MODE_MANAGER: Final = "mode_manager"
 UNNAMED: Final = "_NODE_NAME_UNKNOWN_"  # in rmw_dds_common's graph
 QUIT: Final = "humanoid_control/mode/quit"
 KNOWN_MODES: Final = frozenset(Mode)

@@ -5,6 +5,8 @@ import re
 import sys
 
 import pytest
+import rclpy
+from rclpy.node import Node
 from typer.testing import CliRunner
 
 from humanoid_control_cli.app import app
@@ -121,6 +123,20 @@ def test_without_a_control_process_the_domain_is_named(
         result = CliRunner().invoke(app, [*arguments.split(), "--timeout", "0.3"])
     message = f"no control process answers on ROS_DOMAIN_ID {domain} within 0.3 s"
     with pytest.raises(NoAnswerError, match=f"^{message}"):
+        raise result.exception
+
+
+def test_a_control_process_without_a_mode_manager_is_not_reported_as_absent() -> None:
+    with on_reserved_domain() as domain:
+        context = rclpy.Context()
+        rclpy.init(context=context, domain_id=domain)
+        node = Node("controller_manager", context=context)
+        try:
+            result = CliRunner().invoke(app, ["mode", "--timeout", "2"])
+        finally:
+            node.destroy_node()
+            context.shutdown()
+    with pytest.raises(NoAnswerError, match=f"on ROS_DOMAIN_ID {domain} has no mode manager"):
         raise result.exception
 
 
