@@ -24,7 +24,7 @@ from fault_campaign.kinds.kind import (
     nothing,
 )
 from fault_campaign.programs import UnexpectedEnd
-from fault_campaign.robot import NO_ANSWER, NotHealthyError, Refusal, Robot
+from fault_campaign.robot import NO_ANSWER, SLCAN, NotHealthyError, Refusal, Robot
 from fault_campaign.robot_joints import PRIME
 from fault_campaign.scenario import Start
 from fault_campaign.trial import DrawnTrial, Result, Trial, wrong_refusals
@@ -87,6 +87,7 @@ class FakeRobot:
     room: float = 0.0  # [s] of the recording
     machine: Machine = LINUX
     stands: Start | None = None
+    adapter: str = SLCAN
     loads: list[tuple[float, float]] = field(default_factory=list)  # time [s] and payload [kg]
 
     @property

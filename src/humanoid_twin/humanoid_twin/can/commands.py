@@ -185,9 +185,10 @@ class CanCommands:
         faults.inserted_probability = _probability(probability)
         faults.random = Random(seed)
 
-    def cut_bytes(self, count: int) -> None:
-        """Lose the next bytes of a serial line, whichever their direction."""
-        self._serial.faults.cut = int(count)
+    def cut_bytes(self, count: int, seed: int = 0) -> None:
+        """Lose up to `count` bytes in a row of the next transfer on a serial line."""
+        faults = self._serial.faults
+        faults.cut, faults.random = int(count), Random(seed)
 
     def leave_unanswered(self, letters: str = "", probability: float = 0.0, seed: int = 0) -> None:
         """Leave a serial adapter's commands with these letters unanswered, and others at random."""

@@ -362,7 +362,7 @@ def test_the_faults_of_a_serial_line_are_set(host):
     host.serial = LawicelAdapter(host.can.bus, lambda _: True)
     host.commands.lose_bytes(0.25, seed=3)
     host.commands.insert_bytes(0.5, seed=4)
-    host.commands.cut_bytes(6)
+    host.commands.cut_bytes(6, seed=4)
     host.commands.leave_unanswered("F", 0.75, seed=4)
     host.commands.flags(False)
     faults = host.serial.faults

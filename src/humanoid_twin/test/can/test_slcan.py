@@ -244,14 +244,15 @@ def test_adapter_without_flags_answers_the_question_with_a_bell(host, port):
 
 def test_bytes_are_lost_on_their_way_to_the_adapter_and_to_the_host(host, bench, port):
     host.ask(b"S8\rO\r")
-    port.serial.faults.cut = 1
-    assert host.ask(b"T000000010\r") == b"\a"
+    faults, line = port.serial.faults, b"T000000010\r"
+    faults.cut = 1
+    assert host.ask(line) == b"\a"
     node = bench.node()
     bench.send(node, 1, b"")
-    port.serial.faults.cut = 2
+    faults.cut = 2
     bench.run(1)
-    assert host.answer() == b"00000010\r"
-    assert port.serial.faults.cut == 0
+    assert host.answer() in [line[:at] + line[at + 2 :] for at in range(len(line))]
+    assert faults.cut == 0  # once
 
 
 def test_bytes_are_lost_and_inserted_at_random(port):

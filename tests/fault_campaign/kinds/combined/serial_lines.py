@@ -16,8 +16,10 @@ from humanoid_devices_can.reason_codes import RX_TIMEOUT, TX_QUEUE_OVERRUN
 from humanoid_stepped.wires.serial_can import OUTGOING, SerialAdapter
 from humanoid_twin.can.control import CanMethods
 
-_PER_BYTE: Final = (0.0001, 0.01)  # probability; a line of a frame has 27 bytes
-_CUT: Final = (1, 200)  # [bytes]
+_PER_BYTE: Final = (0.00001, 0.001)  # probability; a line of a frame has 27 bytes
+_CUT: Final = (1, 200)  # [bytes] in a row
+_CUTS: Final = (1, 4)
+_APART: Final = (0.3, 0.6)  # [s] from one to the next
 _LETTERS: Final = ("F", "V", "FV")  # requests for the flags and for the version
 _ANSWERS: Final = (0.03, 0.05)  # share; the host may miss five between two requests for flags
 _WATCHED: Final = 2.0  # [s]
@@ -37,6 +39,14 @@ def _clear(can: CanMethods) -> None:
     can.can_insert_bytes(0.0)
     can.can_cut_bytes(0)
     can.can_leave_unanswered("")
+
+
+def _cut(scene: Scene) -> None:
+    """Lose bytes in a row, several times."""
+    robot = scene.robot
+    for _ in range(scene.dice.randint(*_CUTS)):
+        scene.can.can_cut_bytes(scene.dice.randint(*_CUT), scene.dice.randrange(1 << 31))
+        robot.pass_until(robot.twin.time() + scene.dice.uniform(*_APART))
 
 
 def _leave_unanswered(scene: Scene) -> None:
@@ -104,7 +114,7 @@ KINDS: Final = (
     _line(name="can: bytes inserted into the serial line", inject=_insert),
     _line(
         name="can: serial line cut for a moment",
-        inject=lambda scene: scene.can.can_cut_bytes(scene.dice.randint(*_CUT)),
+        inject=_cut,
     ),
     _line(name="can: serial line slow", inject=_slow, mend=_fast),
     _line(

@@ -14,7 +14,7 @@ class LineFaults:
     random: Random = field(default_factory=lambda: Random(0))
     lost_probability: float = 0.0  # of each byte
     inserted_probability: float = 0.0  # of one random byte before each byte
-    cut: int = 0  # bytes that are lost next
+    cut: int = 0  # bytes in a row, at most, that the next transfer loses
     unanswered: bytes = b""  # letters of the commands without an answer
     unanswered_probability: float = 0.0  # of each answer to be left out
 
@@ -26,11 +26,11 @@ class LineFaults:
         return left_out > 0.0 and self.random.random() < left_out
 
     def disturb(self, data: bytes) -> bytes:
-        """Return what arrives of `data`."""
+        """Return what arrives of `data`, one transfer."""
         if self.cut:
-            lost = min(self.cut, len(data))
-            self.cut -= lost
-            data = data[lost:]
+            begin = self.random.randrange(len(data))
+            data = data[:begin] + data[begin + self.cut :]
+            self.cut = 0
         if not self.lost_probability and not self.inserted_probability:
             return data
         dice, arrived = self.random, bytearray()
