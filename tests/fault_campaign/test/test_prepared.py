@@ -8,10 +8,13 @@ from typing import Final
 
 from fault_campaign.campaign import Entry
 from fault_campaign.kinds.catalogue import STEPPED
+from fault_campaign.kinds.combined.pairs import paired
+from fault_campaign.report import line
+from fault_campaign.robot import SLCAN
 from fault_campaign.scenario import ALL, Start
 from fault_campaign.simplification import AS_DRAWN, Simplification
 from fault_campaign.stepped.campaign import Waiting, campaign
-from fault_campaign.stepped.prepared import LONG_WAYS, ROBOTS, Prepared
+from fault_campaign.stepped.prepared import ADAPTERS, LONG_WAYS, ROBOTS, Prepared, adapter_of
 from fault_campaign.stepped.traced import traced
 from fault_campaign.trial import DrawnTrial
 
@@ -19,6 +22,8 @@ from humanoid_stepped.copies import in_copy
 
 KIND: Final = STEPPED["operator: emergency stop in REMOTE, moving"]
 ANYWHERE: Final = STEPPED["ring: drive error 0x8400"]
+SERIAL: Final = STEPPED["can: serial line slow"]
+ADAPTER: Final = STEPPED["can: adapter held up for a while"]
 SEEDS: Final = range(400)
 PERIOD: Final = 0.02  # [s] of Prime's loop
 
@@ -37,6 +42,23 @@ def test_every_robot_is_drawn_and_some_trials_go_the_whole_way() -> None:
         whole = [found[seed] is None for seed in SEEDS if starts[seed] is start]
         assert any(whole)
         assert all(whole) == (start not in LONG_WAYS)
+
+
+def test_the_seed_draws_the_adapter_unless_the_kind_needs_one() -> None:
+    drawn = [adapter_of(ANYWHERE, seed, AS_DRAWN) for seed in SEEDS]
+    assert {drawn.count(it) > len(SEEDS) / 3 for it in ADAPTERS} == {True}
+    assert {adapter_of(SERIAL, seed, AS_DRAWN) for seed in SEEDS} == {SLCAN}
+    joints = (SERIAL.joints[0], ANYWHERE.joints[0])
+    for kind in (paired(SERIAL, ANYWHERE, joints, 0.0), paired(ANYWHERE, SERIAL, joints, 0.0)):
+        assert {adapter_of(kind, seed, AS_DRAWN) for seed in SEEDS} == {SLCAN}
+
+
+def test_a_trial_has_the_adapter_that_its_line_names() -> None:
+    seeds = {adapter_of(ADAPTER, seed, AS_DRAWN): seed for seed in SEEDS}
+    entries = list(campaign([(ADAPTER, seeds[it]) for it in ADAPTERS], workers=1))
+    for adapter, entry in zip(ADAPTERS, entries, strict=True):
+        assert entry.result.adapter == adapter
+        assert adapter in line(entry)
 
 
 def test_a_trial_that_is_made_simpler_begins_with_the_robot_of_its_simpler_mode() -> None:

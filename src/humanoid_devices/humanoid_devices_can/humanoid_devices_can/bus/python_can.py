@@ -38,6 +38,7 @@ from humanoid_devices_can.errors import (
 )
 
 SEND_TIMEOUT: Final = 0.05  # [s] an adapter may take to accept a frame
+STAMP_DIGITS: Final = 4  # of a time stamp behind a frame, which some serial adapters add
 _FULL: Final = frozenset({errno.ENOBUFS, errno.EAGAIN, errno.ETIMEDOUT})
 _NO_SUCH: Final = frozenset({errno.ENODEV, errno.ENOENT, errno.ENXIO})
 
@@ -155,6 +156,8 @@ class PythonCanBus(Bus):
     def receive(self, timeout: float) -> Received | None:
         """See Bus."""
         deadline = self._clock() + timeout
+        if isinstance(self._bus, SlcanBus):
+            return self._receive_line(self._bus, deadline)
         try:
             # Not `recv`: it measures time by the wall clock, which may be set meanwhile.
             message, left = None, timeout
@@ -166,11 +169,18 @@ class PythonCanBus(Bus):
                 if message is not None or left == 0.0:
                     break
                 left = max(deadline - self._clock(), 0.0)
-        except (ValueError, IndexError) as error:  # slcan: a line that is not a frame
-            return _no_frame(error)
         except (CanError, OSError) as error:
             raise closed_problem(error, self._settings) from error
         return None if message is None else _received(message, self._settings)
+
+    def _receive_line(self, bus: SlcanBus, deadline: float) -> Received | None:
+        try:
+            while (line := bus.take_line(max(deadline - self._clock(), 0.0))) is not None:
+                if (found := _of_line(line, bus, self._settings)) is not None:
+                    return found
+        except (CanError, OSError) as error:
+            raise closed_problem(error, self._settings) from error
+        return None
 
     def receive_all(self, timeout: float) -> Sequence[Received]:
         """See Bus."""
@@ -281,8 +291,12 @@ def _of_line(line: bytes | ValueError, bus: SlcanBus, settings: BusSettings) -> 
         if line[:1] == letter:
             identifier, size = int(line[1:at], 16), int(line[at : at + 1])
             payload = bytes.fromhex(line[at + 1 : at + 1 + 2 * size].decode("ascii"))
-            if size == len(payload) <= LONGEST_PAYLOAD:
+            # The protocol has no checksum: the length alone shows that characters were lost or came
+            # from elsewhere.
+            surplus = len(line) - at - 1 - 2 * size
+            if size == len(payload) <= LONGEST_PAYLOAD and surplus in (0, STAMP_DIGITS):
                 return DataFrame(identifier, payload)
+            return _no_frame(ValueError(f"damaged: {line!r}"))
         message = bus.message(line)
     except (ValueError, IndexError) as error:
         return _no_frame(error)

@@ -29,8 +29,6 @@ LONGEST_LINE: Final = 64  # bytes; the longest answer of an adapter has 32
 BUSY: Final = 0.001  # [s] until a port that another process reads is tried again
 EMPTY_READS: Final = 20  # in a row, of a port that is readable again at once: it is closed
 _VERSION: Final = "V"  # the one request that adapters of all makes answer
-_LENGTH_AT: Final = {ord("T"): 9, ord("t"): 4}  # place of the length of a frame in its line
-_STAMP_DIGITS: Final = 4  # of a time stamp behind a frame, which some adapters add
 _FLAGS_LINE: Final = 3  # characters of the answer about the flags
 _ERROR_PASSIVE: Final = 0x20
 _QUEUE_FULL: Final = 0x02  # of frames to be sent
@@ -191,6 +189,14 @@ class SlcanBus(slcanBus):  # type: ignore[misc]
             found.append(self._take_first())
         return found
 
+    def take_line(self, timeout: float) -> bytes | ValueError | None:
+        """Return the next line; None after `timeout` [s], or when the adapter has confirmed.
+
+        Raises CanOperationError.
+        """
+        self._await_line(timeout)
+        return self._take_first() if self._lines else None
+
     def message(self, line: bytes) -> Message | None:
         """Return the frame of a line; None for another line. Raises ValueError, IndexError."""
         self._queue.put_nowait(line.decode("ascii"))
@@ -198,13 +204,10 @@ class SlcanBus(slcanBus):  # type: ignore[misc]
 
     def _read(self, timeout: float | None) -> str | None:
         """Return a frame's line, None after `timeout` [s]. Raises CanOperationError, ValueError."""
-        self._await_line(timeout or 0.0)
-        if not self._lines:
-            return None
-        line = self._take_first()
+        line = self.take_line(timeout or 0.0)
         if isinstance(line, ValueError):
             raise line
-        return line.decode("ascii")
+        return None if line is None else line.decode("ascii")
 
     def _take_first(self) -> bytes | ValueError:
         line = self._lines.popleft()
@@ -314,9 +317,7 @@ class SlcanBus(slcanBus):  # type: ignore[misc]
         elif line in (b"Z", b"z"):
             self.accepted += 1
         elif line:
-            # The protocol has no checksum: the length alone shows that characters were lost or came
-            # from elsewhere.
-            self._lines.append(line if _is_whole(line) else ValueError(f"damaged: {line!r}"))
+            self._lines.append(line)
             if _is_version(line):
                 self._has_version = True
                 self._confirm()
@@ -334,15 +335,6 @@ class SlcanBus(slcanBus):  # type: ignore[misc]
 
 def _is_version(line: bytes | ValueError) -> bool:
     return isinstance(line, bytes) and line[:1] in (b"V", b"v")
-
-
-def _is_whole(line: bytes) -> bool:
-    """Return whether a line has the length of its frame, if it is that of a data frame."""
-    at = _LENGTH_AT.get(line[0])
-    if at is None:
-        return True
-    digits = len(line) - at - 1
-    return digits >= 0 and digits - 2 * (line[at] - ord("0")) in (0, _STAMP_DIGITS)
 
 
 def _flags_of(line: bytes) -> int:
