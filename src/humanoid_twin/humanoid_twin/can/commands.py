@@ -191,7 +191,7 @@ class CanCommands:
         faults.cut, faults.random = int(count), Random(seed)
 
     def leave_unanswered(self, letters: str = "", probability: float = 0.0, seed: int = 0) -> None:
-        """Leave a serial adapter's commands with these letters unanswered, and others at random."""
+        """Leave a serial adapter's commands with these letters unanswered, and frames at random."""
         faults = self._serial.faults
         faults.unanswered = letters.encode("ascii")
         faults.unanswered_probability = _probability(probability)

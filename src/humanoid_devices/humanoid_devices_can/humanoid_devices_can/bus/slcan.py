@@ -230,7 +230,10 @@ class SlcanBus(slcanBus):  # type: ignore[misc]
         def there() -> bool:
             return bool(self._lines) or self._confirmations.until != confirmed
 
-        if not (there() or (self._fill() and there())):
+        if there():
+            return
+        nothing = self._fill() is None
+        if not there() and not (nothing and timeout <= 0.0):
             self._await(there, timeout)
 
     def _await(self, there: Callable[[], object], timeout: float) -> None:

@@ -16,14 +16,15 @@ class LineFaults:
     inserted_probability: float = 0.0  # of one random byte before each byte
     cut: int = 0  # bytes in a row, at most, that the next transfer loses
     unanswered: bytes = b""  # letters of the commands without an answer
-    unanswered_probability: float = 0.0  # of each answer to be left out
+    unanswered_probability: float = 0.0  # of each frame to be sent to get no answer
 
     def leaves_out(self, line: bytes) -> bool:
         """Return whether the command `line` gets no answer."""
         if line[:1] and line[:1] in self.unanswered:
             return True
-        left_out = self.unanswered_probability
-        return left_out > 0.0 and self.random.random() < left_out
+        if not self.unanswered_probability or line[:1] not in (b"T", b"t"):
+            return False
+        return self.random.random() < self.unanswered_probability
 
     def disturb(self, data: bytes) -> bytes:
         """Return what arrives of `data`, one transfer."""
