@@ -16,6 +16,7 @@ import yaml
 
 from humanoid_control_cli.app import app
 from humanoid_control_cli.reason_codes_page import with_tables
+from humanoid_control_common import ending_times
 from humanoid_control_common.robot.joints import JointLimits, JointSet
 from humanoid_control_common.robot.mit_interface import JointCommand, JointState
 from humanoid_controller_manager.controller import RobotFacts
@@ -153,6 +154,14 @@ def test_the_page_of_the_joints_contains_what_is_configured() -> None:
         expected.append([str(number), f"`{name}`", drive, *limited, f"{ready:+.2f}"])
     rows = [line.strip("| ").split(" | ") for line in _guide("joints.md").splitlines()]
     assert [row[:7] for row in rows if row[0].isdecimal()] == expected
+
+
+def test_the_pages_have_the_ending_times_of_the_supervisors() -> None:
+    sigterm, sigkill = ending_times.SIGINT_TO_SIGTERM, ending_times.SIGTERM_TO_SIGKILL
+    safety = _guide("safety.md")
+    assert f"send it {sigterm:g} s after the first signal" in safety
+    assert f"kill the process {sigkill:g} s later" in safety
+    assert f"ends them only {sigterm:g} s later" in _guide("launch.md")
 
 
 def test_the_tests_that_verify_motion_exist() -> None:
