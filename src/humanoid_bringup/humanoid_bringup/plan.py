@@ -60,7 +60,7 @@ def plan(options: Options, folder: Path) -> list[Process]:
 
 
 def description(options: Options) -> str:
-    """Return the robot description (URDF) of a bring-up; its backend is not TWIN.
+    """Return the URDF of a bring-up; its backend is not TWIN.
 
     Raises what `plan` raises.
     """

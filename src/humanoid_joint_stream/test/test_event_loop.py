@@ -11,7 +11,7 @@ from humanoid_joint_stream.server.event_loop import LoopThread
 
 
 def test_a_descriptor_that_is_closed_while_it_is_registered_does_not_end_the_loop() -> None:
-    """gRPC does this at its end."""
+    """At its end gRPC does this."""
     calls = LoopThread()
 
     async def close() -> None:

@@ -59,7 +59,7 @@ def test_position_over_time(
 def test_the_position_is_the_law_and_never_goes_back(
     reference: int, extrapolation: int, end: int, times: list[int]
 ) -> None:
-    """q + qd * clamp(t - ref, 0, min(duration, end - ref)), on any input."""
+    """It is q + qd * clamp(t - ref, 0, min(duration, end - ref)), on any input."""
     it = command(reference, extrapolation, end)
     found = [float(it.position(START + time * MS)[0]) for time in times]
     ramp = max(0.0, min(extrapolation, end - reference) * 1e-3)

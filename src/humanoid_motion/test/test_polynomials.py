@@ -45,7 +45,7 @@ def test_a_polynomial_has_the_states_it_is_given(
 
 
 def test_from_rest_to_rest_a_quintic_has_the_peaks_of_the_least_jerk_way() -> None:
-    """v = 15/8 d/T at the middle, a = 10/sqrt(3) d/T² on both sides of it."""
+    """The peaks are v = 15/8 d/T at the middle, a = 10/sqrt(3) d/T² on both sides of it."""
     way, duration = 0.7, 1.6
     start, end = np.zeros((1, 3, 1)), np.zeros((1, 3, 1))
     end[0, 0] = way

@@ -57,7 +57,7 @@ class ArmNetwork:
         )
 
     def actions(self, layers: tuple[Float32, Float32], observation: Float32) -> Float32:
-        """Return the actions (candidates, robots, n_actions), in -1..1.
+        """Return the actions, (candidates, robots, n_actions), in -1..1.
 
         `layers` of the candidates, `observation` (candidates, robots, n_observations).
         """

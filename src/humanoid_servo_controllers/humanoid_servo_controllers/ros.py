@@ -78,9 +78,9 @@ class ServoSide:
         self._published: ServoReport | None = None
         self._of_joints: JointControllerStates | None = None
         if isinstance(context.node, Node) and find_spec(MESSAGES) is not None:
-            from humanoid_servo_controllers.joint_controller_state import JointControllerStates
+            from humanoid_servo_controllers import joint_controller_state
 
-            self._of_joints = JointControllerStates(context, self._names)
+            self._of_joints = joint_controller_state.JointControllerStates(context, self._names)
 
     def on_refused(self, error: MessageRefusedError) -> None:
         """Log a command that was not decoded."""

@@ -48,7 +48,7 @@ class Flight:
         self._ros = EventWriter(self.file, Word.ROS_EVENTS)
 
     def clock(self) -> float:
-        """[s]"""
+        """Return the time [s]."""
         return self.now / 1e9
 
     def tick(self, count: int = 1) -> None:
