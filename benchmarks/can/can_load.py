@@ -28,7 +28,7 @@ from sensor_msgs.msg import JointState
 
 from benchmarks.support.figures import Figure, arguments, figure, report, single
 from benchmarks.support.processes import client, peer, running
-from benchmarks.support.program_runner import PATIENCE, Running, isolated
+from benchmarks.support.program_runner import TIMEOUT, Running, isolated
 from benchmarks.virtual_robot.virtual_robot import processor_time
 from humanoid_bringup.executables import command_line
 from humanoid_bringup.options import Backend, Options
@@ -82,7 +82,7 @@ def at_rate(rate: int, seconds: float) -> dict[str, Figure]:
                 _wait_until_damped(virtual, control)
                 time.sleep(SETTLING)
                 figures = _observe(virtual, control, rate, seconds)
-                control.finish(seconds + PATIENCE)
+                control.finish(seconds + TIMEOUT)
         starts = np.array(json.loads(ticks.read_text("utf-8"))["starts"])
     periods = np.diff(starts)[-round(seconds * rate) :]
     jitter = np.abs(periods - 1.0 / rate)
@@ -92,7 +92,7 @@ def at_rate(rate: int, seconds: float) -> dict[str, Figure]:
 
 
 def _wait_until_damped(virtual: Robot, control: Running) -> None:
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + TIMEOUT
     while not all(
         motor["firmware"]["damping"] > 0.0
         for bus in virtual.cans
@@ -100,7 +100,7 @@ def _wait_until_damped(virtual: Robot, control: Running) -> None:
     ):
         control.check()
         if time.monotonic() > deadline:
-            raise RuntimeError(f"not damped within {PATIENCE:g} s:\n{control.text()}")
+            raise RuntimeError(f"not damped within {TIMEOUT:g} s:\n{control.text()}")
         time.sleep(0.05)
 
 

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from benchmarks.support.figures import Figure, arguments, figure, note, report
 from benchmarks.support.processes import control, peer, running
-from benchmarks.support.program_runner import PATIENCE, ProgramError, isolated
+from benchmarks.support.program_runner import TIMEOUT, ProgramError, isolated
 from humanoid_bringup.options import Backend
 from humanoid_control_common.machine.realtime import LOOP_PRIORITY
 
@@ -47,7 +47,7 @@ def recorded(command: list[str], file: Path, fifo: bool) -> NDArray[np.float64] 
     """Return the periods [s] of a program with a record of its ticks; None without SCHED_FIFO."""
     prefix = () if fifo else ORDINARY_ROOT if os.geteuid() == 0 else ORDINARY
     with running([*prefix, *command]) as process:
-        process.finish(SECONDS + PATIENCE)
+        process.finish(SECONDS + TIMEOUT)
     content = json.loads(file.read_text("utf-8"))
     if (content["realtime"] == "granted") is not fifo:
         note(f"SCHED_FIFO requested: {fifo}; in the loop: {content['realtime']}")
@@ -72,7 +72,7 @@ def cyclictest(seconds: float, fifo: bool) -> NDArray[np.float64] | None:
     words = ["cyclictest", "-v", "-m", "-t1", "-i", str(interval), "-l", loops, *policy]
     with running(words) as process:
         try:
-            process.finish(seconds + PATIENCE)
+            process.finish(seconds + TIMEOUT)
         except ProgramError as error:
             note(f"left out: {error}")
             return None

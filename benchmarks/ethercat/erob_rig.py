@@ -31,7 +31,7 @@ from humanoid_twin.testing import ring
 
 TORQUE_CONSTANT = 0.132e-3  # [Nm/mA] eRob70
 GEAR = 50.0
-PATIENCE = 30.0  # [s] limit of a wait of a benchmark
+TIMEOUT = 30.0  # [s] limit of a wait of a benchmark
 SESSIONS = 200  # limit of the bring-ups of a benchmark
 
 
@@ -121,7 +121,7 @@ def running_ring(interface: str, slaves: int, rate: float) -> Iterator[RunningRi
         calm_interpreter()
         rig.runner.start("damping")
         try:
-            assert rig.ticking.wait(PATIENCE), "the loop does not tick"
+            assert rig.ticking.wait(TIMEOUT), "the loop does not tick"
             yield rig
         finally:
             rig.runner.stop()

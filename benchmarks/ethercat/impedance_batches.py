@@ -16,7 +16,7 @@ from humanoid_devices_erob.drive.gains import (
 from humanoid_devices_erob.mailbox.sdo import SdoBatch, SdoObject, SdoStatus
 from humanoid_devices_erob.wire.objects import FEED_FORWARD
 
-BATCH_PATIENCE = 5.0  # [s] timeout of a batch
+BATCH_TIMEOUT = 5.0  # [s] timeout of a batch
 
 
 def _registers(stiffness: float, damping: float) -> JointRegisters:
@@ -86,7 +86,7 @@ def run(rig: RunningRing, batch: SdoBatch) -> float:
     begun = time.perf_counter()
     future = rig.system.submit(batch)
     future.add_done_callback(note_end)
-    if not ended.wait(BATCH_PATIENCE):
+    if not ended.wait(BATCH_TIMEOUT):
         raise InterruptedSessionError("the batch did not end")
     check(future.result())
     return moment - begun

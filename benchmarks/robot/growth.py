@@ -27,7 +27,7 @@ import numpy as np
 
 from benchmarks.support.figures import Figure, arguments, note, report, single
 from benchmarks.support.processes import BenchmarkError, running
-from benchmarks.support.program_runner import PATIENCE, Running, isolated
+from benchmarks.support.program_runner import TIMEOUT, Running, isolated
 
 EVERY = 2.0  # [s] between two samples
 ROUND = 20.0  # [s] between two requests of the operator
@@ -125,7 +125,7 @@ def brought_up(backend: str) -> Iterator[tuple[Running, str]]:
 
 def wait_until_up(robot: Running) -> None:
     """Wait until the robot is up."""
-    end = time.monotonic() + 10 * PATIENCE
+    end = time.monotonic() + 10 * TIMEOUT
     while "Prime is up" not in robot.text():
         robot.check()
         if time.monotonic() > end:
@@ -152,7 +152,7 @@ def follow(backend: str, seconds: float) -> list[Course]:
             sample(mark, courses, now)
             time.sleep(EVERY)
         if request:
-            request.wait(PATIENCE)
+            request.wait(TIMEOUT)
     # In the order of their starts, without short-lived ones.
     return [course for _, course in sorted(courses.items()) if course.time[-1] > 0.9 * seconds]
 

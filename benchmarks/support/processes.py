@@ -18,7 +18,7 @@ from rclpy.signals import SignalHandlerOptions
 from rclpy.utilities import get_rmw_implementation_identifier
 
 from benchmarks.support import program_runner
-from benchmarks.support.program_runner import PATIENCE, Running
+from benchmarks.support.program_runner import TIMEOUT, Running
 from humanoid_bringup.executables import command_line
 from humanoid_bringup.options import Backend, Options
 from humanoid_bringup.plan import plan
@@ -87,12 +87,12 @@ class Client:
 
     def spin_until(self, done: Callable[[], bool], what: str, process: Running) -> None:
         """Serve callbacks until `done`. Raises BenchmarkError if that takes too long."""
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + TIMEOUT
         while not done():
             self._executor.spin_once(timeout_sec=0.1)
             process.check()
             if time.monotonic() > end:
-                raise BenchmarkError(f"no {what} within {PATIENCE:g} s\n{process.text()}")
+                raise BenchmarkError(f"no {what} within {TIMEOUT:g} s\n{process.text()}")
 
 
 @contextmanager

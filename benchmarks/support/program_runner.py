@@ -16,8 +16,8 @@ from typing import IO, Final, NoReturn
 
 from humanoid_control_common.testing import on_reserved_domain
 
-PATIENCE: Final = 20.0  # [s] timeout of a wait that should take a second
-END_PATIENCE: Final = 15.0  # [s] for a program to end after a signal; `hc up` ends several itself
+TIMEOUT: Final = 20.0  # [s] timeout of a wait that should take a second
+END_TIMEOUT: Final = 15.0  # [s] for a program to end after a signal; `hc up` ends several itself
 _LOOK: Final = 0.1  # [s] between two checks of the output
 
 
@@ -39,22 +39,22 @@ class Running:
         if code is not None:
             self._fail(f"ended with code {code}")
 
-    def finish(self, patience: float = PATIENCE) -> None:
+    def finish(self, timeout: float = TIMEOUT) -> None:
         """Wait until the program ends by itself. Raises ProgramError unless its exit code is 0."""
         try:
-            code = self.process.wait(patience)
+            code = self.process.wait(timeout)
         except subprocess.TimeoutExpired:
-            self._fail(f"still runs after {patience:g} s")
+            self._fail(f"still runs after {timeout:g} s")
         if code != 0:
             self._fail(f"ended with code {code}")
 
-    def wait_for(self, pattern: str, patience: float = PATIENCE) -> str:
+    def wait_for(self, pattern: str, timeout: float = TIMEOUT) -> str:
         """Wait until the output matches; return the match. Raises ProgramError without one."""
-        deadline = time.monotonic() + patience
+        deadline = time.monotonic() + timeout
         while not (found := re.search(pattern, self.text())):
             self.check()
             if time.monotonic() > deadline:
-                self._fail(f"has not printed '{pattern}' within {patience:g} s")
+                self._fail(f"has not printed '{pattern}' within {timeout:g} s")
             time.sleep(_LOOK)
         return found[0]
 
@@ -109,7 +109,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
                 return
             process.send_signal(number)
             with suppress(subprocess.TimeoutExpired):
-                process.wait(END_PATIENCE)
+                process.wait(END_TIMEOUT)
     finally:  # a second Ctrl-C leaves no process behind either
         if process.poll() is None:
             process.kill()

@@ -35,7 +35,7 @@ TRIALS = 100
 SEED = 1
 WINDOWS = 40
 WINDOW = 0.5  # [s] simulated
-PATIENCE = 6.0  # [s] simulated, until STANDBY is in force
+TIMEOUT = 6.0  # [s] simulated, until STANDBY is in force
 
 
 def pace(robot: SimulatedRobot, windows: int, mode: str) -> dict[str, Figure]:
@@ -79,7 +79,7 @@ def main(words: Sequence[str] | None = None) -> int:
         figures = trials_per_hour(Path(folder), 2 if options.quick else TRIALS)
         robot = SimulatedRobot(Path(folder))
         figures |= pace(robot, windows, "DAMPING")
-        if not robot.observer.comes_to(Mode.STANDBY, PATIENCE):
+        if not robot.observer.comes_to(Mode.STANDBY, TIMEOUT):
             raise RuntimeError(f"STANDBY is not in force: {robot.observer.now.status_message}")
         figures |= pace(robot, windows, "STANDBY")
     report("The stepped robot", figures, options.json)

@@ -15,7 +15,7 @@ from rclpy.node import Node
 JOINT, ANGLE, SPEED = "left_elbow_pitch", -0.6, 0.4  # [rad] from the held position, [rad/s]
 RATE = 50.0  # [Hz]; a stream without a command for 0.1 s is stale
 HOLD = 1.0  # [s]
-PATIENCE = 10.0  # [s] longest wait for REMOTE, and for DAMPING at the end
+TIMEOUT = 10.0  # [s] longest wait for REMOTE, and for DAMPING at the end
 
 
 class RaiseElbow(Node):
@@ -79,19 +79,19 @@ class RaiseElbow(Node):
 
 
 def main() -> None:
-    """Run until REMOTE has ended, or a wait has lasted for PATIENCE."""
+    """Run until REMOTE has ended, or a wait has lasted for TIMEOUT."""
     rclpy.init()
     node = RaiseElbow()
     node.get_logger().info("waiting for REMOTE: hc mode remote")
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + TIMEOUT
     while node.begin is None:
         rclpy.spin_once(node, timeout_sec=0.1)
         if node.begin is None and time.monotonic() > deadline:
-            sys.exit(f"no motion within {PATIENCE:g} s: {node.missing}")
+            sys.exit(f"no motion within {TIMEOUT:g} s: {node.missing}")
     length = 2 * abs(ANGLE) / SPEED + HOLD
     while not node.left:
         rclpy.spin_once(node, timeout_sec=0.1)
-        if time.monotonic() - node.begin > length + PATIENCE:
+        if time.monotonic() - node.begin > length + TIMEOUT:
             sys.exit("DAMPING was requested and is not in force: `hc status` tells why, `hc stop`")
     done = time.monotonic() - node.begin > length
     sys.exit(None if done else "REMOTE was left too early: `hc status` tells why")

@@ -124,25 +124,25 @@ class Program:
         if self._process is not None and self.runs:
             self._process.send_signal(number)
 
-    def wait(self, patience: float = GIVE_UP) -> bool:
+    def wait(self, timeout: float = GIVE_UP) -> bool:
         """Wait until the process has ended. Return False if it has not."""
         if self._process is None:
             return True
         try:
-            self._process.wait(patience)
+            self._process.wait(timeout)
         except subprocess.TimeoutExpired:
             return False
         return True
 
-    def end(self, patience: float = GIVE_UP) -> None:
-        """End the process by SIGTERM; kill it after `patience` [s]."""
+    def end(self, timeout: float = GIVE_UP) -> None:
+        """End the process by SIGTERM; kill it after `timeout` [s]."""
         self._note_death()
         if self._process is None:
             return
         self.send(signal.SIGCONT)
         self.send(signal.SIGTERM)
-        if not self.wait(patience):
-            text = f"{self.label}: still there {patience:g} s after SIGTERM"
+        if not self.wait(timeout):
+            text = f"{self.label}: still there {timeout:g} s after SIGTERM"
             self._stuck.append(Violation(Breach.DID_NOT_END, text))
             self.send(signal.SIGKILL)
             self.wait()

@@ -74,10 +74,10 @@ class RobotProgram(Protocol):
     def send(self, number: signal.Signals) -> None:
         """Send the program a signal if it runs."""
 
-    def wait(self, patience: float = ...) -> bool:
+    def wait(self, timeout: float = ...) -> bool:
         """Wait until the program has ended. Return False if it has not."""
 
-    def end(self, patience: float = ...) -> None:
+    def end(self, timeout: float = ...) -> None:
         """End the program."""
 
     def deaths(self) -> list[UnexpectedEnd]:

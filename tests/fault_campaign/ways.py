@@ -9,7 +9,7 @@ from fault_campaign.judging.observer import Observer
 from fault_campaign.scenario import Start
 from humanoid_control_common.rules.modes import Mode
 
-PATIENCE: Final = 6.0  # [s] to reach the scenario
+TIMEOUT: Final = 6.0  # [s] to reach the scenario
 SINKS: Final = 15.0  # [s] limit until raised arms hang
 MODES: Final = {
     Start.ZERO_TORQUE: Mode.ZERO_TORQUE,
@@ -32,13 +32,13 @@ def reached(observer: Observer, start: Start) -> bool:
         # The request is refused while an arm sinks.
         return observer.comes_to(Mode.ZERO_TORQUE, SINKS)
     observer.standby.clear()
-    ready = start not in _LOADED or observer.loads(_LOADED[start], PATIENCE)
-    if not (ready and observer.comes_to(Mode.STANDBY, PATIENCE)):
+    ready = start not in _LOADED or observer.loads(_LOADED[start], TIMEOUT)
+    if not (ready and observer.comes_to(Mode.STANDBY, TIMEOUT)):
         return False
     if start is Start.STANDBY_MOVING:
         return True
     finished = observer.within(
-        PATIENCE,
+        TIMEOUT,
         lambda: (
             bool(observer.standby and observer.standby[-1].is_finished)
             or observer.now.mode != Mode.STANDBY
@@ -46,4 +46,4 @@ def reached(observer: Observer, start: Start) -> bool:
     )
     if not finished or start is Start.STANDBY_FINISHED:
         return finished and observer.now.mode == Mode.STANDBY
-    return observer.comes_to(MODES[start], PATIENCE)
+    return observer.comes_to(MODES[start], TIMEOUT)

@@ -10,7 +10,7 @@ from rclpy.node import Node
 
 from humanoid_control_common.testing import reserved_domain
 
-PATIENCE: Final = 20.0  # [s] timeout of an answer, long enough for a busy machine
+TIMEOUT: Final = 20.0  # [s] timeout of an answer, long enough for a busy machine
 _LOOK: Final = 0.005  # [s]
 
 
@@ -27,12 +27,12 @@ class LoneNode:
         self.executor.add_node(self.node)
 
     def spin_until(self, condition: Callable[[], bool]) -> None:
-        """Execute callbacks until `condition` holds. Raises AssertionError after PATIENCE."""
+        """Execute callbacks until `condition` holds. Raises AssertionError after TIMEOUT."""
         future = rclpy.task.Future(executor=self.executor)
         timer = self.node.create_timer(_LOOK, lambda: condition() and future.set_result(True))
-        self.executor.spin_until_future_complete(future, timeout_sec=PATIENCE)
+        self.executor.spin_until_future_complete(future, timeout_sec=TIMEOUT)
         self.node.destroy_timer(timer)
-        assert future.done(), f"not within {PATIENCE} s"
+        assert future.done(), f"not within {TIMEOUT} s"
 
     def call(self, kind: Any, name: str, request: Any) -> Any:
         """Call the service `name` of the node. Return its response."""

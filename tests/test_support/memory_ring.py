@@ -107,9 +107,9 @@ class MemoryRing(SteppedTime):
                 raise _NeverAgainError
         super().sleep(seconds)
 
-    def master(self, patience: float) -> MemoryMaster:
+    def master(self, timeout: float) -> MemoryMaster:
         """Return a master on this ring."""
-        return MemoryMaster(patience, self)
+        return MemoryMaster(timeout, self)
 
     def pass_on(self, frame: bytes) -> list[bytes]:
         """Send a frame through the slaves; return the answer."""
@@ -201,8 +201,8 @@ class MemoryLine(RawSocket):
 class MemoryMaster(EthercatMaster):
     """The stack's own master on a line in memory."""
 
-    def __init__(self, patience: float, ring: MemoryRing) -> None:
-        super().__init__(patience)
+    def __init__(self, timeout: float, ring: MemoryRing) -> None:
+        super().__init__(timeout)
         self.ring = ring
         self.line = MemoryLine(ring)
 
@@ -214,4 +214,4 @@ class MemoryMaster(EthercatMaster):
         """Do nothing: no other program can use this interface."""
         self._master = Soem(self.line.ask)
         self._socket = self.line
-        self._datagrams = RawDatagrams(self.line, self._patience, self.ring)
+        self._datagrams = RawDatagrams(self.line, self._timeout, self.ring)

@@ -21,11 +21,11 @@ ELBOW = "left_elbow_pitch"
 GIVE_UP = 60.0  # [s]; a dead-man's switch
 
 
-def started(patience: float | None = None) -> subprocess.Popen[str]:
-    """Run the example, optionally with another PATIENCE [s]; a pipe holds its whole output."""
+def started(timeout: float | None = None) -> subprocess.Popen[str]:
+    """Run the example, optionally with another TIMEOUT [s]; a pipe holds its whole output."""
     command = [sys.executable, str(EXAMPLE)]
-    if patience is not None:
-        code = f"import {EXAMPLE.stem} as it; it.PATIENCE = {patience}; it.main()"
+    if timeout is not None:
+        code = f"import {EXAMPLE.stem} as it; it.TIMEOUT = {timeout}; it.main()"
         command = [sys.executable, "-c", code]
     return subprocess.Popen(command, cwd=EXAMPLE.parent, stdout=PIPE, stderr=STDOUT, text=True)
 
@@ -38,7 +38,7 @@ def output(example: subprocess.Popen[str]) -> str:
 
 
 def test_the_example_ends_with_the_remedy_if_no_robot_runs(domain: int) -> None:
-    example = started(patience=0.5)
+    example = started(timeout=0.5)
     text = output(example)
     assert "no robot answers: start one (`hc up mujoco`) with the same ROS_DOMAIN_ID" in text
     assert example.returncode == 1
@@ -53,7 +53,7 @@ def test_the_example_ends_with_the_remedy_if_the_robot_has_fallen(
         modes = node.create_publisher(ControlMode, "/control_mode", 10)
         fallen = ControlMode(mode=ControlMode.DAMPING, controller_name="damping_controller")
         node.create_timer(0.02, lambda: modes.publish(fallen))
-        example = started(patience=5.0)  # until the example has discovered the mode manager
+        example = started(timeout=5.0)  # until the example has discovered the mode manager
         deadline = time.monotonic() + GIVE_UP
         while example.poll() is None and time.monotonic() < deadline:
             rclpy.spin_once(node, timeout_sec=0.1)

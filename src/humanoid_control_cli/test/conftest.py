@@ -27,13 +27,13 @@ from humanoid_control_common.middleware.fastdds_tuning import PROFILE_VARIABLES
 from humanoid_control_common.testing import reserved_domain
 
 HC = "import sys; from humanoid_control_cli.main import main; sys.exit(main())"
-PATIENCE = 60.0  # [s]; a dead-man's switch, far above the expected time
+LONGEST_WAIT = 60.0  # [s]; a dead-man's switch, far above the expected time
 TIMEOUT = 30.0  # [s] of clients; a dead-man's switch, too
 # One after the other, so that robots of two tests never meet.
 
 
 def wait_until(condition: Callable[[], object], what: str) -> None:
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + LONGEST_WAIT
     while not condition():
         if time.monotonic() > deadline:
             raise AssertionError(f"waited in vain for: {what}")
@@ -85,12 +85,14 @@ class Run:
 
     def wait_for(self, text: str) -> None:
         with self._changed:
-            self._changed.wait_for(lambda: text in self.text or self._mute, PATIENCE)
+            self._changed.wait_for(lambda: text in self.text or self._mute, LONGEST_WAIT)
         assert text in self.text, f"no '{text}' in:\n{self.text}"
 
     def wait_for_match(self, pattern: str) -> None:
         with self._changed:
-            self._changed.wait_for(lambda: re.search(pattern, self.text) or self._mute, PATIENCE)
+            self._changed.wait_for(
+                lambda: re.search(pattern, self.text) or self._mute, LONGEST_WAIT
+            )
         assert re.search(pattern, self.text), f"no '{pattern}' in:\n{self.text}"
 
     def send(self, number: signal.Signals) -> None:
@@ -98,8 +100,8 @@ class Run:
 
     def finish(self) -> int:
         """Return the exit code after the program has ended and all its output was read."""
-        code = self.process.wait(PATIENCE)
-        self._reader.join(PATIENCE)
+        code = self.process.wait(LONGEST_WAIT)
+        self._reader.join(LONGEST_WAIT)
         return code
 
     def descendants(self) -> dict[int, str]:
@@ -143,7 +145,7 @@ class Run:
         if self.process.poll() is None:
             self.send(signal.SIGTERM)
             try:
-                self.process.wait(PATIENCE)
+                self.process.wait(LONGEST_WAIT)
             except subprocess.TimeoutExpired:
                 killed.append(str(self.process.args))
                 self.process.kill()

@@ -19,7 +19,7 @@ import numpy as np
 from benchmarks.support.http2 import Connection, frames_of
 from humanoid_joint_client import joint_stream_pb2 as pb
 from humanoid_joint_client.status import Status
-from src.humanoid_control_cli.test.conftest import PATIENCE
+from src.humanoid_control_cli.test.conftest import TIMEOUT
 from src.humanoid_control_cli.test.stream_robot import Ticks, is_stiff, stiff_beyond
 
 MS: Final = 1_000_000  # [ns]
@@ -207,7 +207,7 @@ def _comes(condition: Callable[[], bool]) -> None:
 
 
 def _wait(condition: Callable[[], bool]) -> None:
-    gives_up = time.monotonic() + PATIENCE
+    gives_up = time.monotonic() + TIMEOUT
     while not condition():
         assert time.monotonic() < gives_up, "the robot does not do it"
         time.sleep(0.001)

@@ -23,7 +23,7 @@ def main() -> int:
         )
         for label, arguments in asked["commands"].items()
     ]
-    with StopSignals() as signals, OrphanReaper(asked.get("guard_patience", 5.0)) as reaper:
+    with StopSignals() as signals, OrphanReaper(asked.get("guard_timeout", 5.0)) as reaper:
         if "note" in asked:
             with open(asked["note"], "w", encoding="utf-8") as file:
                 file.write(str(reaper.folder))

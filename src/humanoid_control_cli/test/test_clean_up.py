@@ -34,7 +34,7 @@ def run(start: Any) -> Any:
 def hurry(start: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     """Return a function that shortens all later waits."""
     surroundings = sys.modules[type(start).__module__]
-    return lambda: monkeypatch.setattr(surroundings, "PATIENCE", 3.0)
+    return lambda: monkeypatch.setattr(surroundings, "TIMEOUT", 3.0)
 
 
 def test_what_ends_on_a_signal_or_has_ended_is_well(run: Any) -> None:

@@ -24,10 +24,10 @@ BETWEEN = 0.25  # [s] for checks and switches between two steps
 def test_the_parts_are_what_the_steps_may_take() -> None:
     assert SETTLE_LIMIT + ZERO_LIMIT + LONGEST_TICK + BETWEEN <= times.WAY_DOWN
     assert callbacks.WAY_DOWN_LIMIT <= times.WAY_DOWN
-    assert loop_thread.PATIENCE <= times.HANGING_LOOP
+    assert loop_thread.JOIN_TIMEOUT <= times.HANGING_LOOP
     assert ordered_exit.LONGEST + BETWEEN <= times.RING_EXIT
     timing = Timing()
-    can = claim.PATIENCE + disabling.LONGEST + 2 * guard_process.PARTING
+    can = claim.TIMEOUT + disabling.LONGEST + 2 * guard_process.PARTING
     can += 2 * (timing.silence + sending.UNCONFIRMED) + timing.disable_timeout
     assert can + BETWEEN <= times.CAN_EXIT
     assert ANSWER_TIME + 4 * BETWEEN <= times.PROCESS_END
@@ -52,5 +52,5 @@ def test_a_launch_ends_needed_processes_only_after_the_control_process() -> None
 
 
 def test_hc_down_waits_for_the_answer() -> None:
-    assert operator_requests.POWER_DOWN_PATIENCE > times.ANSWER
+    assert operator_requests.POWER_DOWN_TIMEOUT > times.ANSWER
     assert times.EVERYTHING > times.LAST_TO_SIGTERM

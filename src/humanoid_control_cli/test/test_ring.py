@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from src.humanoid_control_cli.test.conftest import Starter
 
 MASTER, FAR = f"hc{os.getpid()}m", f"hc{os.getpid()}r"
-PATIENCE = ("--timeout", "60")
+TIMEOUT = ("--timeout", "60")
 
 pytestmark = [
     pytest.mark.skipif(
@@ -47,7 +47,7 @@ ATTEMPTS = 3
 
 
 def ask(robot, up, *arguments: str) -> list[str]:
-    run = robot.hc(*arguments, *PATIENCE)
+    run = robot.hc(*arguments, *TIMEOUT)
     assert run.finish() == 0, f"{run.text}\n{up.text}"
     return run.lines
 

@@ -295,7 +295,7 @@ def test_program_loads_before_its_turn_and_begins_in_it(beside_first) -> None:
 @pytest.fixture
 def waiting(beside_first) -> Run:
     """A program that has loaded and waits; its turn never comes."""
-    run = beside_first("never", guard_patience=1000.0)
+    run = beside_first("never", guard_timeout=1000.0)
     run.wait_for("first | ready")
     return run
 
@@ -342,7 +342,7 @@ def test_a_pipe_held_open_by_another_process_delays_nothing(supervise) -> None:
 def test_nothing_survives_a_kill(supervise, tmp_path: Path) -> None:
     note = tmp_path / "note"
     commands = {"polite": python(POLITE), "stubborn": python(STUBBORN_PARENT)}
-    run = supervise(commands, guard_patience=0.2, note=str(note))
+    run = supervise(commands, guard_timeout=0.2, note=str(note))
     for label in ("polite  ", "stubborn"):
         run.wait_for(f"{label} | ready")
     run.wait_for_descendants(4)  # two processes, one's child, and the guard

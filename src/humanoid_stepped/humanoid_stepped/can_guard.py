@@ -9,7 +9,7 @@ from humanoid_control_common.machine.machine import Machine
 from humanoid_devices_can.bus.bus import BusSettings, OpenBus
 from humanoid_devices_can.errors import InterfaceError
 from humanoid_devices_can.guard.channel import GOOD_BYE, MEMORY_BYTES, GuardJob, GuardMemory
-from humanoid_devices_can.guard.claim import PATIENCE, Claim
+from humanoid_devices_can.guard.claim import TIMEOUT, Claim
 from humanoid_devices_can.guard.guard_process import parting
 from humanoid_devices_can.guard.stall_detection import guard
 from humanoid_stepped.scheduler import Flag, Process
@@ -92,7 +92,7 @@ class Claims:
         """Return the function by which `process` claims a bus."""
 
         def claim(bus: BusSettings, machine: Machine) -> Claim:
-            deadline = machine.clock() + PATIENCE
+            deadline = machine.clock() + TIMEOUT
             while any(not it.gone for it in self._holders):
                 if machine.clock() > deadline:
                     raise InterfaceError(f"{bus}: another process drives its motors already")

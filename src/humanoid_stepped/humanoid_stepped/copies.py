@@ -71,10 +71,10 @@ def _asked(connection: Connection[Any, Any], parent: int) -> Iterator[Any]:
         yield request
 
 
-def in_copy(function: Callable[[], _T], patience: int | None = None) -> _T:
+def in_copy(function: Callable[[], _T], timeout: int | None = None) -> _T:
     """Return what `function` returns in a copy of this process (fork); nothing changes in this one.
 
-    The copy is ended after `patience` [s] of processor time, which does not depend on the load of
+    The copy is ended after `timeout` [s] of processor time, which does not depend on the load of
     the machine. The result must be picklable.
 
     Raises CopyError for an exception in the copy, and when there is no result in time.
@@ -82,7 +82,7 @@ def in_copy(function: Callable[[], _T], patience: int | None = None) -> _T:
     receiver, sender = Pipe(duplex=False)
     pid = _fork()
     if pid == 0:
-        _run(function, sender, patience)
+        _run(function, sender, timeout)
     sender.close()
     found: list[_T] = []
     try:
@@ -98,7 +98,7 @@ def in_copy(function: Callable[[], _T], patience: int | None = None) -> _T:
     if found:
         return found[0]
     if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGXCPU:
-        raise CopyError(f"it takes more than {patience} s of processor time")
+        raise CopyError(f"it takes more than {timeout} s of processor time")
     raise CopyError("it ended without a result")
 
 
@@ -115,13 +115,13 @@ def _fork() -> int:
 
 
 def _run(
-    function: Callable[[], object], sender: Connection[Any, Any], patience: int | None
+    function: Callable[[], object], sender: Connection[Any, Any], timeout: int | None
 ) -> NoReturn:
     """Be the copy."""
     code = 1
     try:
-        if patience is not None:
-            resource.setrlimit(resource.RLIMIT_CPU, (patience, patience + 1))
+        if timeout is not None:
+            resource.setrlimit(resource.RLIMIT_CPU, (timeout, timeout + 1))
         sender.send(function())
         sys.stdout.flush()
         code = 0

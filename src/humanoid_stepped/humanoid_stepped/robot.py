@@ -134,7 +134,7 @@ class SteppedRobot:
         cable = self.cable
         if plugin is ErobSystem and cable is not None:
             return ErobSystem(
-                machine, open_master=lambda patience: MemoryMaster(patience, cable, machine)
+                machine, open_master=lambda timeout: MemoryMaster(timeout, cable, machine)
             )
         if issubclass(plugin, CanSystem):
             return plugin(host=self._can_host(machine))

@@ -216,19 +216,19 @@ class Scheduler:
             self._advance(max(min(due, world.next_event, end), self.now))
 
     def run_alone(
-        self, process: str, leap: float, done: Callable[[], object], patience: float
+        self, process: str, leap: float, done: Callable[[], object], timeout: float
     ) -> bool:
         """Run only the tasks of the processes of this name, until `done`; return its result.
 
         World and other tasks are stopped from then on. Time advances in large steps [s], so events
-        within a step are late. After each step the process runs for a tenth of it. `patience` is in
+        within a step are late. After each step the process runs for a tenth of it. `timeout` is in
         [s], too.
         """
         for task in self.tasks:
             if task.process.name != process:
                 task.held_until = NEVER
         self.world = _StandsStill()
-        end = self.now + round(patience * NANO)
+        end = self.now + round(timeout * NANO)
         while not done():
             if self.now > end:
                 return False

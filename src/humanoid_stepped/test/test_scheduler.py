@@ -188,10 +188,10 @@ def test_one_process_runs_alone_while_time_leaps() -> None:
 
     start(on, look)
     start(on, fail, other)
-    assert on.run_alone("any", 0.6, lambda: len(looks) > 5, patience=10.0)
+    assert on.run_alone("any", 0.6, lambda: len(looks) > 5, timeout=10.0)
     assert on.failed == []
     assert all(late - early > 500_000_000 for early, late in pairwise(looks[1:]))
-    assert not on.run_alone("any", 0.6, lambda: False, patience=1.0)
+    assert not on.run_alone("any", 0.6, lambda: False, timeout=1.0)
 
 
 @pytest.mark.parametrize("kind", [Event, Flag])

@@ -22,7 +22,7 @@ from humanoid_recording.black_box.store import Store
 
 LATEST: Final = 45.0  # [s] 2 s after the fault, twice 10 s where a disk was full, a start, and room
 _HOUR: Final = 3600.0  # [s] by which a fault steps clocks
-_PATIENCE: Final = 60.0  # [s] limit of the time to read a file
+_TIMEOUT: Final = 60.0  # [s] limit of the time to read a file
 _GENTLY: Final = (*WITH_US, "nice", "-n", "19", *module("judging.fault_files"))
 
 
@@ -114,7 +114,7 @@ def _read(path: Path) -> Flight:
     """Read the file and remove it."""
     try:
         output = subprocess.run(
-            [*_GENTLY, str(path)], stdout=subprocess.PIPE, timeout=_PATIENCE, check=True, text=True
+            [*_GENTLY, str(path)], stdout=subprocess.PIPE, timeout=_TIMEOUT, check=True, text=True
         ).stdout
     except subprocess.SubprocessError as error:
         return Flight(0.0, 0.0, (), (), (), str(error))

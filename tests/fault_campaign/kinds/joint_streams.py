@@ -28,7 +28,7 @@ from humanoid_control_common.robot.robot_namespace import ROOT
 from humanoid_control_common.rules.modes import Mode
 
 HORIZON: Final = 0.15  # [s] of each command: seven ticks of Prime, or a client's hold-up
-PATIENCE: Final = 30.0  # [s] until the robot follows, or a program has ended
+TIMEOUT: Final = 30.0  # [s] until the robot follows, or a program has ended
 Strike = Callable[["subprocess.Popen[bytes]", "subprocess.Popen[bytes]"], None]
 
 
@@ -40,14 +40,14 @@ def _struck(strike: Strike) -> Callable[[Scene], None]:
         folder = Path(ends.enter_context(TemporaryDirectory()))
         controllers = scene.robot.joints.package.controllers_file
         process = server(read_yaml(controllers), controllers, folder, ROOT)
-        if not observer.loads(folder / f"{CONTROLLER}.yaml", PATIENCE):
+        if not observer.loads(folder / f"{CONTROLLER}.yaml", TIMEOUT):
             raise RefutedError("the controller of the joint stream cannot be loaded")
-        ends.callback(observer.unload, PATIENCE)
+        ends.callback(observer.unload, TIMEOUT)
         serving = _started(command_line(process), ends)
         words = [sys.executable, "-m", "fault_campaign.disturbing.stream_client", str(HORIZON)]
         client = _started(words, ends)
         following = observer.within(
-            PATIENCE, lambda: _has_told(client) and observer.now.mode == Mode.REMOTE
+            TIMEOUT, lambda: _has_told(client) and observer.now.mode == Mode.REMOTE
         )
         if not following:
             raise RefutedError(f"the robot does not follow: {observer.now.status_message}")
@@ -69,7 +69,7 @@ def _started(words: list[str], ends: ExitStack) -> subprocess.Popen[bytes]:
 
     def end() -> None:
         it.kill()
-        it.wait(PATIENCE)
+        it.wait(TIMEOUT)
 
     ends.callback(end)
     return it
@@ -77,7 +77,7 @@ def _started(words: list[str], ends: ExitStack) -> subprocess.Popen[bytes]:
 
 def _mend(scene: Scene) -> None:
     scene.robot.observer.request(Mode.DAMPING)
-    scene.robot.observer.comes_to(Mode.DAMPING, PATIENCE)
+    scene.robot.observer.comes_to(Mode.DAMPING, TIMEOUT)
     scene.ends.close()
 
 

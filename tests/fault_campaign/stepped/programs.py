@@ -63,23 +63,23 @@ class SteppedProgram:
         else:
             process.requests.at_once = True
 
-    def wait(self, patience: float = GIVE_UP) -> bool:
+    def wait(self, timeout: float = GIVE_UP) -> bool:
         """See Program."""
-        left = patience
+        left = timeout
         while self.runs and left > 0.0:
             self._pass_time(LOOK)
             left -= LOOK
         return not self.runs
 
-    def end(self, patience: float = GIVE_UP) -> None:
+    def end(self, timeout: float = GIVE_UP) -> None:
         """See Program."""
         if not self.runs:
             return
         self._ending = True
         self.send(signal.SIGCONT)
         self.send(signal.SIGTERM)
-        if not self.wait(patience):
-            text = f"{self.label}: still there {patience:g} s after SIGTERM"
+        if not self.wait(timeout):
+            text = f"{self.label}: still there {timeout:g} s after SIGTERM"
             self._stuck.append(Violation(Breach.DID_NOT_END, text))
             self.send(signal.SIGKILL)
         self._ending = False

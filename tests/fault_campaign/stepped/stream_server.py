@@ -19,7 +19,7 @@ from humanoid_stepped.ros.session import SteppedSession
 from humanoid_stepped.scheduler import Flag
 
 _T = TypeVar("_T")
-PATIENCE: Final = 1.0  # [s] a client waits for an answer
+TIMEOUT: Final = 1.0  # [s] a client waits for an answer
 _FILES: Final[list[StreamFile]] = []  # of the controllers of this process, the latest is in use
 
 
@@ -55,7 +55,7 @@ class StreamServer:
             answered.set()
 
         self.call(made)
-        self.scheduler.wait(answered, PATIENCE)
+        self.scheduler.wait(answered, TIMEOUT)
         return found[0] if found else None
 
     def _run(self, ros: SteppedSession, requests: EndRequests) -> int:

@@ -69,7 +69,7 @@ def test_that_is_reported_although_it_was_started_again_or_ended_meanwhile(
 
 @of(f"import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); {SAY}; signal.pause()")
 def test_one_that_has_to_be_killed_is_reported(program: Program) -> None:
-    program.end(patience=0.2)
+    program.end(timeout=0.2)
     assert not program.runs
     (stuck,) = program.stuck()
     assert (stuck.breach, program.stuck()) == (Breach.DID_NOT_END, [])

@@ -17,7 +17,7 @@ from humanoid_stepped.copies import in_copy
 
 PAGE = Path(__file__).parents[3] / "docs" / "fault_campaign.md"
 MOST = 40  # trials
-PATIENCE = 300  # [s] of processor time for a bring-up and MOST trials
+TIMEOUT = 300  # [s] of processor time for a bring-up and MOST trials
 
 
 def trials_until_found(folder: Path, found: Found) -> int:
@@ -38,7 +38,7 @@ def trials_until_found(folder: Path, found: Found) -> int:
 @pytest.mark.parametrize("found", FOUND, ids=[f"{it.robot} {it.mend} {it.seed}" for it in FOUND])
 def test_without_its_mend_a_defect_is_found(tmp_path: Path, found: Found) -> None:
     # The trial runs in a copy of this process, so the defect stays there.
-    assert in_copy(partial(trials_until_found, tmp_path, found), PATIENCE) <= MOST
+    assert in_copy(partial(trials_until_found, tmp_path, found), TIMEOUT) <= MOST
 
 
 def test_the_page_names_the_seed_of_every_defect() -> None:

@@ -18,7 +18,7 @@ from humanoid_control_common.errors import ConfigError, RobotError
 from humanoid_control_common.machine.linux import LINUX
 from humanoid_control_common.machine.machine import Machine
 from humanoid_controller_manager.ros.topics.qos_profiles import LATCHED
-from humanoid_devices_erob.impedance.batch_services import PATIENCE, BatchServices
+from humanoid_devices_erob.impedance.batch_services import TIMEOUT, BatchServices
 from humanoid_devices_erob.impedance.names import NODE, STATE_TOPIC
 from humanoid_devices_erob.impedance.statements import StatementFilter
 from humanoid_devices_erob.impedance.values import Batch, Reply
@@ -67,7 +67,7 @@ class CalibrationLink:
         """Start a session: pass it the robot's messages, and send its batches."""
         gate = JointStatesGate(list(robot.drives) or robot.joints.names, robot.period)
         self._services = BatchServices(self._node) if robot.drives else None
-        limp = LimpDrives(robot.drives.values(), gate, patience=PATIENCE)
+        limp = LimpDrives(robot.drives.values(), gate, timeout=TIMEOUT)
         self._session = CalibrationSession(robot, limp)
         node = self._node
         node.create_subscription(ControlMode, "control_mode", self._on_control_mode, 10)

@@ -31,13 +31,13 @@ class LimpDrives:
     Args:
         drives: all eRobs.
         gate: of /prime/joint_states; a batch is valid only as long as it stays open.
-        patience: time [s] after which a batch without answer is given up.
+        timeout: time [s] after which a batch without answer is given up.
     """
 
-    def __init__(self, drives: Iterable[Drive], gate: JointStatesGate, *, patience: float) -> None:
+    def __init__(self, drives: Iterable[Drive], gate: JointStatesGate, *, timeout: float) -> None:
         self._records = {drive.joint: LimpRecord(drive) for drive in drives}
         self._gate = gate
-        self._patience = patience
+        self._timeout = timeout
         self._selected = ""
         self._reached = False  # the selected one has been limp
         self._under_way: Batch | None = None
@@ -175,10 +175,10 @@ class LimpDrives:
 
     def _give_up_in_time(self, now: float) -> None:
         batch = self._under_way
-        if batch is not None and now - batch.sent > self._patience:
+        if batch is not None and now - batch.sent > self._timeout:
             self._under_way = None
             self._forget_of(batch)
-            self._note(f"no answer within {self._patience:g} s", now)
+            self._note(f"no answer within {self._timeout:g} s", now)
 
     def _note(self, failure: str, now: float) -> None:
         """Only the end counts: a drive that can be read but not written fails all the same."""

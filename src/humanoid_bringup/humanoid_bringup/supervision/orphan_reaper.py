@@ -1,10 +1,10 @@
 """Stop the processes that a killed `hc up` left running. Run as a file; standard library only.
 
-    orphan_reaper.py FOLDER PATIENCE
+    orphan_reaper.py FOLDER TIMEOUT
 
 A separate process without a terminal. Standard input is a pipe whose other end only
 `hc` holds: "+PID" adds a process group, "-PID" removes it, and the end of the pipe means that
-`hc` has ended. Then every group gets SIGTERM, after PATIENCE [s] SIGKILL, and
+`hc` has ended. Then every group gets SIGTERM, after TIMEOUT [s] SIGKILL, and
 FOLDER, the temporary files of `hc`, is removed.
 """
 
@@ -31,9 +31,9 @@ def watch(lines: Iterable[bytes]) -> dict[int, int]:
     return groups
 
 
-def end(groups: Mapping[int, int], patience: float) -> None:
+def end(groups: Mapping[int, int], timeout: float) -> None:
     """End every group. Returns when the leaders of all have ended."""
-    deadline = time.monotonic() + patience
+    deadline = time.monotonic() + timeout
     send(signal.SIGTERM, groups)
     poll = select.poll()
     for descriptor in groups.values():
@@ -58,10 +58,10 @@ def main() -> None:
     """See the top of the file."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
-    folder, patience = sys.argv[1], float(sys.argv[2])
+    folder, timeout = sys.argv[1], float(sys.argv[2])
     groups = watch(sys.stdin.buffer)
     if groups:
-        end(groups, patience)
+        end(groups, timeout)
 
     import shutil
 

@@ -67,7 +67,7 @@ class OrphanReaper:
     that gains privileges removes it.
     """
 
-    def __init__(self, patience: float = SIGTERM_TO_SIGKILL) -> None:
+    def __init__(self, timeout: float = SIGTERM_TO_SIGKILL) -> None:
         self.folder = Path(tempfile.gettempdir()) / f"humanoid_control_{os.urandom(8).hex()}"
         command = [
             sys.executable,
@@ -75,7 +75,7 @@ class OrphanReaper:
             "-S",
             orphan_reaper.__file__,
             str(self.folder),
-            str(patience),
+            str(timeout),
         ]
         self._process = subprocess.Popen(
             command,

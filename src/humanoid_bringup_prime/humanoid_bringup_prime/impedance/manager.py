@@ -31,7 +31,7 @@ class ImpedanceManager:
     Args:
         table: registers of every mode, one entry per drive.
         parallel: all drives at once; else one after another in ring order.
-        patience: [s] until a batch without answer is given up.
+        timeout: [s] until a batch without answer is given up.
     """
 
     def __init__(
@@ -41,14 +41,14 @@ class ImpedanceManager:
         gate: JointStatesGate,
         *,
         parallel: bool,
-        patience: float,
+        timeout: float,
     ) -> None:
         pairs = zip(drives.joint_names, drives.ring_positions, strict=True)
         self._records = [DriveRecord(joint, slave) for joint, slave in pairs]
         self._table = table
         self._gate = gate
         self._parallel = parallel
-        self._patience = patience
+        self._timeout = timeout
         self._in_force: ModeInForce | None = None
         self._in_force_since = 0.0
         self._under_way: list[Batch] = []
@@ -197,9 +197,9 @@ class ImpedanceManager:
     def _clear_under_way(self, now: float) -> None:
         """Give up batches that are overdue or superseded."""
         for batch in list(self._under_way):
-            if now - batch.sent > self._patience:
+            if now - batch.sent > self._timeout:
                 self._under_way.remove(batch)
-                self._give_up(batch, f"no answer within {self._patience:g} s", now)
+                self._give_up(batch, f"no answer within {self._timeout:g} s", now)
             elif batch.in_force != self._in_force and now - self._in_force_since > SUPERSEDED_LIMIT:
                 # The component refuses the rest of a write. A drive that doesn't answer must not
                 # delay the others.

@@ -27,7 +27,7 @@ from humanoid_controller_manager.ros.process.ros_session import (
     ros_session,
     spin_until,
 )
-from humanoid_devices_erob.impedance.batch_services import PATIENCE, BatchServices
+from humanoid_devices_erob.impedance.batch_services import TIMEOUT, BatchServices
 from humanoid_devices_erob.impedance.drives import Drives, ImpedanceParameters, mode_table
 from humanoid_devices_erob.impedance.names import NODE
 from humanoid_devices_erob.impedance.statements import StatementFilter
@@ -60,7 +60,7 @@ class ImpedanceNode:
             mode_table(self._drives, parameters),
             gate,
             parallel=parameters.parallel_sdo,
-            patience=PATIENCE,
+            timeout=TIMEOUT,
         )
         self._statements = StatementFilter(follow_requests=parameters.follow_requests)
         self._replies: deque[tuple[Batch, Reply]] = deque()

@@ -62,7 +62,7 @@ class Bench:
         self.gate = JointStatesGate(names, PERIOD)
         self.names = names
         self.limp = LimpDrives(
-            [Drive(name, slave, 56) for slave, name in enumerate(names)], self.gate, patience=1.0
+            [Drive(name, slave, 56) for slave, name in enumerate(names)], self.gate, timeout=1.0
         )
         self.drives = [FakeDrive(**of_drive) for _ in range(count)]  # type: ignore[arg-type]
         self.time = 100.0

@@ -58,7 +58,7 @@ def make_bench(ring_bench: Any, tmp_path: Path) -> Iterator[Callable[..., Any]]:
             ring = MemoryRing(COUNT, joints="arms", assume={**assumed, "brake": True})
             ring.control.set_joint(1, raised)
             drives = [Drive(name, slave, 56) for slave, name in enumerate(NAMES)]
-            limp = LimpDrives(drives, JointStatesGate(NAMES, 1 / RATE), patience=1.0)
+            limp = LimpDrives(drives, JointStatesGate(NAMES, 1 / RATE), timeout=1.0)
             info = _block(ring.interface, tmp_path / "calibration.yaml")
             made = ring_bench(ring.control, ring, info, limp, ring.master)
             cleanup.callback(made.system.on_deactivate)

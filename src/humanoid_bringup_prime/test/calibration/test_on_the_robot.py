@@ -112,7 +112,7 @@ def operator(
         urdf = expand({"ethercat_interface": virtual.interface, "backends": "ec"})
         prime = read_robot(urdf)
         gate = JointStatesGate(list(prime.drives), 1 / RATE)
-        limp = LimpDrives(prime.drives.values(), gate, patience=1.0)
+        limp = LimpDrives(prime.drives.values(), gate, timeout=1.0)
         (info,) = (b for b in parse_robot_description(urdf, RATE).blocks if b.plugin == PLUGIN)
         bench = ring_bench(virtual.control, time, info, limp)
         cleanup.callback(bench.system.on_deactivate)

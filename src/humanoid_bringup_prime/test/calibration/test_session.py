@@ -26,7 +26,7 @@ def robot() -> Robot:
 def session(robot: Robot) -> CalibrationSession:
     """A session with all of Prime and no selected joint; the drives do not answer."""
     gate = JointStatesGate(list(robot.drives), robot.period)
-    return CalibrationSession(robot, LimpDrives(robot.drives.values(), gate, patience=1.0))
+    return CalibrationSession(robot, LimpDrives(robot.drives.values(), gate, timeout=1.0))
 
 
 def move(session: CalibrationSession, joint: str, *positions: float) -> None:

@@ -168,7 +168,7 @@ class Bench:
             mode_table(drives, chosen),
             self.gate,
             parallel=chosen.parallel_sdo,
-            patience=1.0,
+            timeout=1.0,
         )
         self.drives = [FakeDrive() for _ in range(count)]
         self.time = 100.0

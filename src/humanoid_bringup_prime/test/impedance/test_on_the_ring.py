@@ -80,7 +80,7 @@ class Robot:
         drives = Drives.of(parameters)
         gate = JointStatesGate(self.names, PERIOD)
         table = mode_table(drives, parameters)
-        self.manager = ImpedanceManager(drives, table, gate, parallel=parallel, patience=1.0)
+        self.manager = ImpedanceManager(drives, table, gate, parallel=parallel, timeout=1.0)
         self._state, self._command = JointState(count), JointCommand(count)
         self._in_force = ModeInForce(Mode.DAMPING, 1)
         self.speeds: list[float] = []

@@ -29,7 +29,7 @@ from humanoid_control_common.errors import RobotError
 from humanoid_control_common.robot.domain_lock import take_domain_lock
 
 MANAGER_DISCOVERY: Final = 1.0  # [s] an impedance manager is looked for before anything is written
-RELEASE_PATIENCE: Final = 5.0  # [s] until joints that can't be restored are given up
+RELEASE_TIMEOUT: Final = 5.0  # [s] until joints that can't be restored are given up
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +132,7 @@ class Calibrating:
     def _release(self) -> None:
         limp = self._session.limp
         self._session.select("")
-        if not self._client.wait(lambda: limp.released, RELEASE_PATIENCE):
+        if not self._client.wait(lambda: limp.released, RELEASE_TIMEOUT):
             names = ", ".join(limp.touched) or "a joint"
             raise RobotError(
                 f"{names} may still be limp ({limp.message or 'no answer'}): support the arm, then "

@@ -14,14 +14,14 @@ from humanoid_control_common.rules.reasons import Reason
 from humanoid_control_common.rules.safety import SafetyLevel, SafetyReport
 
 DISCOVERY: Final = 1.0  # [s] in which a control process on this machine is found
-PATIENCE: Final = 3.0  # [s] until each of its topics has had a message
+TIMEOUT: Final = 3.0  # [s] until each of its topics has had a message
 LOOK: Final = "`hc status --all` shows all values"
 
 
 def robot() -> list[Finding]:
     """Return the faults of a robot that is up; nothing if none is found."""
     try:
-        with Client(PATIENCE) as client:
+        with Client(TIMEOUT) as client:
             seen = client.node.count_publishers
             if not client.wait(lambda: seen("prime/joint_states"), DISCOVERY):
                 return []

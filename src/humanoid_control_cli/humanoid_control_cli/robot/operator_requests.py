@@ -25,7 +25,7 @@ BEAT_PERIOD: Final = 0.1  # [s]
 CLEAR_FAULT: Final = "mode_manager/clear_fault"
 LATCHED_TIME: Final = 0.5  # [s] in which the latest report of every source arrives
 POWER_DOWN: Final = "humanoid_control/power_down"
-POWER_DOWN_PATIENCE: Final = ANSWER + 1.0  # [s]
+POWER_DOWN_TIMEOUT: Final = ANSWER + 1.0  # [s]
 
 
 def press(client: Client) -> StampedStatement:
@@ -119,11 +119,11 @@ def power_down(client: Client) -> str:
             "there is none, cut the power of the drives"
         )
     call = caller.call_async(Trigger.Request())
-    answered = client.wait(call.done, POWER_DOWN_PATIENCE)
+    answered = client.wait(call.done, POWER_DOWN_TIMEOUT)
     client.node.destroy_client(caller)  # the process that is ending waits for this
     if not answered:
         raise NoAnswerError(
-            f"no answer within {POWER_DOWN_PATIENCE:g} s: joints may still be powered; "
+            f"no answer within {POWER_DOWN_TIMEOUT:g} s: joints may still be powered; "
             "cut the power of the drives"
         )
     answer = call.result()

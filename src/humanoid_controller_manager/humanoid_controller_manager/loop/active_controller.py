@@ -45,19 +45,19 @@ LARGEST_SWITCH_NUMBER: Final = (1 << 32) - 1  # the next one is 1
 CONFIRMATION_LIMIT: Final = 0.5  # [s] the hardware has to confirm a mode's impedance
 # [s]. A kernel without real-time patches holds a thread up for milliseconds: at more than 200 Hz
 # one such hold-up would be longer than a period.
-SHORTEST_PATIENCE: Final = 0.005
+SHORTEST_UPDATE_TIMEOUT: Final = 0.005
 
 Runnable: TypeAlias = ControllerSlot | ControllerGroup
 
 logger = logging.getLogger(__name__)
 
 
-def patience_at(update_rate: float) -> float:
+def update_timeout_at(update_rate: float) -> float:
     """Return the longest time [s] that an update may take at `update_rate` [Hz].
 
-    That is a period, and never less than SHORTEST_PATIENCE.
+    That is a period, and never less than SHORTEST_UPDATE_TIMEOUT.
     """
-    return max(1.0 / update_rate, SHORTEST_PATIENCE)
+    return max(1.0 / update_rate, SHORTEST_UPDATE_TIMEOUT)
 
 
 class ActiveController:
@@ -66,13 +66,13 @@ class ActiveController:
     That may be a group: several controllers with joints of their own, see ControllerGroup.
 
     A controller that raises, gives an invalid command or, in a stiff mode, takes longer than
-    `patience` is replaced by its fallbacks within the same tick. After the last of them every joint
-    is limp.
+    `update_timeout` is replaced by its fallbacks within the same tick. After the last of them every
+    joint is limp.
 
     Args:
         slots: the mode controllers by name.
         safe_chain: names of the fallbacks of controllers without fallbacks of their own.
-        patience: longest time an update may take [s], see `patience_at`.
+        update_timeout: longest time an update may take [s], see `update_timeout_at`.
 
     Raises ConfigError for unknown names, for fallbacks outside the safe modes, and for controllers
     of one mode that cannot be in charge together.
@@ -84,7 +84,7 @@ class ActiveController:
         slots: Mapping[str, ControllerSlot],
         *,
         safe_chain: Sequence[str],
-        patience: float,
+        update_timeout: float,
     ) -> None:
         self.switch_number = 0
         self.phase = Phase.RUNNING
@@ -97,7 +97,7 @@ class ActiveController:
         self.compensated_joints: NDArray[np.bool_] = np.zeros(len(hardware.joints), dtype=np.bool_)
         self._hardware = hardware
         self._safe_chain = tuple(safe_chain)
-        self._patience = patience
+        self._update_timeout = update_timeout
         self._slot: Runnable | None = None
         self._entered = 0.0
         self._candidate = JointCommand(len(hardware.joints))
@@ -344,8 +344,8 @@ class ActiveController:
             return reason_of_failure(text, error), unexplained(error)
         elapsed = tick.clock() - started
         # A late soft command is still right; leaving the controller would make the robot limp.
-        if elapsed > self._patience and slot.mode not in SAFE_MODES:
-            late = slot.late(elapsed, self._patience)
+        if elapsed > self._update_timeout and slot.mode not in SAFE_MODES:
+            late = slot.late(elapsed, self._update_timeout)
             return Reason.of(CONTROLLER_LATE, late), None
         if not candidate.is_valid():
             joints = self._hardware.joints.named(candidate.invalid_joints())

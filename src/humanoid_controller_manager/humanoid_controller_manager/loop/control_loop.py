@@ -17,7 +17,7 @@ from humanoid_control_common.robot.mit_interface import JointCommand, JointState
 from humanoid_control_common.rules.modes import Mode
 from humanoid_control_common.rules.reasons import NO_REASON, Reason, joined
 from humanoid_controller_manager.hardware.hardware_group import HardwareGroup
-from humanoid_controller_manager.loop.active_controller import ActiveController, patience_at
+from humanoid_controller_manager.loop.active_controller import ActiveController, update_timeout_at
 from humanoid_controller_manager.loop.latest_value import LatestValue
 from humanoid_controller_manager.loop.mode_controllers import ControllerSlot, Tick
 from humanoid_controller_manager.loop.snapshot import Phase, Refusal, Snapshot
@@ -49,7 +49,7 @@ class ControlLoop:
         hardware: configured components; `start` activates them.
         slots: the mode controllers by name.
         safe_chain: names of the fallbacks, in order.
-        update_rate: [Hz]. An update that takes longer than `patience_at` it is late.
+        update_rate: [Hz]. An update that takes longer than `update_timeout_at` it is late.
         machine: its clocks, for heartbeats, measurements and the stamps of messages.
     """
 
@@ -73,7 +73,7 @@ class ControlLoop:
         # Called in the loop's thread when mode, phase or safety changed; must not block.
         self.on_change: Callable[[], None] | None = None
         self._active = ActiveController(
-            hardware, slots, safe_chain=safe_chain, patience=patience_at(update_rate)
+            hardware, slots, safe_chain=safe_chain, update_timeout=update_timeout_at(update_rate)
         )
         self._monitor = LoopMonitor(hardware, limits, machine.clock)
         self.without_effect = IneffectiveCommands(hardware.capabilities, hardware.mode_gains)

@@ -205,13 +205,13 @@ class ControllerGroup:
         remarks = [f"{it.name}: {it.remark}" for it in members if it.remark]
         return _least([it.progress for it in members]), "; ".join(remarks), members
 
-    def late(self, elapsed: float, patience: float) -> str:
-        """Return that the update took `elapsed`, longer than `patience` [s]."""
+    def late(self, elapsed: float, timeout: float) -> str:
+        """Return that the update took `elapsed`, longer than `timeout` [s]."""
         name, longest = self._slowest
-        if longest > patience:
-            return took_too_long(name, longest, patience)
+        if longest > timeout:
+            return took_too_long(name, longest, timeout)
         most = f"most of it {name}: {longest * 1e3:.1f} ms"
-        return f"{took_too_long(self.name, elapsed, patience)}, {most}"
+        return f"{took_too_long(self.name, elapsed, timeout)}, {most}"
 
     def deactivate(self) -> None:
         """Deactivate all members, the last first."""

@@ -12,7 +12,7 @@ from humanoid_controller_manager.loop.control_loop import ControlLoop
 from humanoid_controller_manager.loop.pacing import Pacer, TimingStatistics
 from humanoid_controller_manager.loop.snapshot import Snapshot
 
-PATIENCE: Final = HANGING_LOOP  # [s] for the last tick
+JOIN_TIMEOUT: Final = HANGING_LOOP  # [s] for the last tick
 
 
 class LoopThread:
@@ -84,7 +84,7 @@ class LoopThread:
         self._stopping = True
         thread = self._thread
         if thread is not None:
-            thread.join(PATIENCE + self.wall_period)
+            thread.join(JOIN_TIMEOUT + self.wall_period)
         if thread is not None and thread.is_alive():
             controller = self._loop.snapshot.controller
             self._loop.abandon()

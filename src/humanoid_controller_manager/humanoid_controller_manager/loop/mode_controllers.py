@@ -128,18 +128,18 @@ class ControllerSlot:
         """Return its checked progress and remark. Raises what it raises; TypeError."""
         return (*checked_report(self.controller), ())
 
-    def late(self, elapsed: float, patience: float) -> str:
-        """Return that its update took `elapsed`, longer than `patience` [s]."""
-        return took_too_long(self.name, elapsed, patience)
+    def late(self, elapsed: float, timeout: float) -> str:
+        """Return that its update took `elapsed`, longer than `timeout` [s]."""
+        return took_too_long(self.name, elapsed, timeout)
 
     def deactivate(self) -> None:
         """Deactivate it. Raises what it raises."""
         self.controller.on_deactivate()
 
 
-def took_too_long(name: str, elapsed: float, patience: float) -> str:
-    """Return that an update took `elapsed`, longer than `patience` [s]."""
-    return f"{name} took {elapsed * 1e3:.1f} ms (at most {patience * 1e3:.1f} ms)"
+def took_too_long(name: str, elapsed: float, timeout: float) -> str:
+    """Return that an update took `elapsed`, longer than `timeout` [s]."""
+    return f"{name} took {elapsed * 1e3:.1f} ms (at most {timeout * 1e3:.1f} ms)"
 
 
 def reason_of_failure(text: str, error: BaseException) -> Reason:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 MESSAGES: Final = "controller_manager_msgs"
 NODE: Final = "_controller_manager_services"  # hidden: the services carry the manager's name
-PATIENCE: Final = 1.0  # [s] the end of the process waits for a service that is being answered
+JOIN_TIMEOUT: Final = 1.0  # [s] the end of the process waits for a service that is being answered
 PAUSE: Final = 0.05  # [s] after waiting for callbacks failed
 
 logger = logging.getLogger(__name__)
@@ -92,7 +92,7 @@ class ServiceThread:
         self._switcher.change.end()
         self._wake()
         if self._thread is not None:
-            self._thread.join(PATIENCE)
+            self._thread.join(JOIN_TIMEOUT)
 
     def _publish_activity(self) -> None:
         if self._services is not None:

@@ -73,8 +73,8 @@ class Switcher:
         for reason in plan.left_out:
             logger.warning("%s", reason)
         if plan.take_over:
-            patience = timeout if timeout > 0.0 else DEFAULT_TIMEOUT
-            self._await(group_name(plan.take_over), answer, patience)
+            timeout = timeout if timeout > 0.0 else DEFAULT_TIMEOUT
+            self._await(group_name(plan.take_over), answer, timeout)
         self.in_executor(lambda: self._toggle_broadcasters(plan))
         return _answer_text(selection, plan)
 

@@ -10,7 +10,7 @@ import pytest
 from humanoid_controller_manager.loop.latest_value import LatestValue
 from humanoid_controller_manager.ros.topics.snapshot_publisher import SnapshotPublisher
 
-PATIENCE = 60.0  # [s] limit of the wait for another thread; a passing test never reaches it
+TIMEOUT = 60.0  # [s] limit of the wait for another thread; a passing test never reaches it
 
 
 def test_an_empty_mailbox_gives_nothing() -> None:
@@ -71,10 +71,10 @@ class Listener:
     def __call__(self, snapshot: Any) -> None:
         self.received.append(snapshot)
         self.called.set()
-        assert self.gate.wait(PATIENCE)
+        assert self.gate.wait(TIMEOUT)
 
     def wait_for_call(self) -> None:
-        assert self.called.wait(PATIENCE)
+        assert self.called.wait(TIMEOUT)
         self.called.clear()
 
 
@@ -137,7 +137,7 @@ def test_stopping_publishes_what_is_left() -> None:
     while not outbox._stopping:  # the stop must be requested before the listener returns
         stopping.join(0.001)
     listener.gate.set()
-    stopping.join(PATIENCE)
+    stopping.join(TIMEOUT)
     assert not stopping.is_alive()
     assert list(dict.fromkeys(listener.received)) == [Tick(1), Tick(2)]
 

@@ -12,7 +12,7 @@ from humanoid_control_common.errors import ConfigError, HardwareError
 from humanoid_control_common.rules.safety import SafetyLevel
 from humanoid_controller_manager.loop.loop_thread import LoopThread
 
-PATIENCE = 60.0  # [s] limit of the wait for the other thread
+TIMEOUT = 60.0  # [s] limit of the wait for the other thread
 
 
 def _log_calls(name: str, component: Any, log: list[str]) -> None:
@@ -69,7 +69,7 @@ def test_it_is_given_the_time_until_the_next_tick(rig: Any, cycling_hardware: An
     ring.correction = 0.5e-3  # so every period is 1.5 times as long
     begun = time.perf_counter()
     runner.start("damped")
-    assert ticked.wait(PATIENCE)
+    assert ticked.wait(TIMEOUT)
     runner.stop()
     # One wait before the first tick, without a correction; this is the shortest distance of
     # deadlines.

@@ -11,7 +11,7 @@ import pytest
 from humanoid_control_common.errors import ControllerError, HardwareError
 from humanoid_controller_manager.loop.loop_thread import LoopThread
 
-PATIENCE = 60.0  # [s] limit of the wait for the other thread
+TIMEOUT = 60.0  # [s] limit of the wait for the other thread
 
 
 class Simulator:
@@ -56,7 +56,7 @@ def running(simulated: Any) -> Iterator[tuple[Any, LoopThread, Watcher]]:
     watcher = Watcher(20)
     runner = LoopThread(simulated.loop, 100.0, watcher)
     runner.start("damped")
-    assert watcher.reached.wait(PATIENCE)
+    assert watcher.reached.wait(TIMEOUT)
     yield simulated, runner, watcher
     if runner.is_running():
         runner.stop()
@@ -98,20 +98,20 @@ def test_the_joints_can_be_disabled_while_a_controller_does_not_return(
 
     def hang(*_: Any) -> None:
         inside.set()
-        assert release.wait(PATIENCE)
+        assert release.wait(TIMEOUT)
 
     robot.controllers["damped"].behave = hang
     runner = LoopThread(robot.loop, 100.0, lambda snapshot: None)
     runner.start("damped")
-    assert inside.wait(PATIENCE)
-    monkeypatch.setattr("humanoid_controller_manager.loop.loop_thread.PATIENCE", 0.01)
+    assert inside.wait(TIMEOUT)
+    monkeypatch.setattr("humanoid_controller_manager.loop.loop_thread.JOIN_TIMEOUT", 0.01)
     written = len(robot.arm.written)
     with pytest.raises(ControllerError, match="hangs \\('damped' was in charge\\)"):
         runner.stop()
     assert robot.arm.calls[-1] == "on_deactivate"
     release.set()
     assert runner._thread is not None
-    runner._thread.join(PATIENCE)
+    runner._thread.join(TIMEOUT)
     assert not runner.is_running()
     assert len(robot.arm.written) == written
 
@@ -155,7 +155,7 @@ def test_a_loop_that_dies_is_detected_and_the_hardware_can_still_be_stopped(simu
     runner = LoopThread(simulated.loop, 100.0, publish)
     runner.start("damped")
     assert runner._thread is not None
-    runner._thread.join(PATIENCE)
+    runner._thread.join(TIMEOUT)
     assert not runner.is_running()
     assert runner.failure is error
     runner.stop()
@@ -174,7 +174,7 @@ def test_a_simulators_clock_that_raises_does_not_end_the_loops_thread(running: A
         raise ZeroDivisionError
 
     component.__class__ = type("Raising", (type(component),), {"time": property(fail)})
-    assert often.wait(PATIENCE)
+    assert often.wait(TIMEOUT)
     assert runner.is_running()
     runner.stop()
     assert watcher.snapshots[-1].reports[0].message.startswith("time failed: ZeroDivisionError")

@@ -10,7 +10,7 @@ from humanoid_control_common.errors import ControllerError
 from humanoid_control_common.machine.linux import LINUX
 from humanoid_controller_manager.ros.execution.executor_calls import ExecutorCalls
 
-PATIENCE = 60.0  # [s] until a test gives up on another thread; never waited for when all is well
+TIMEOUT = 60.0  # [s] until a test gives up on another thread; never waited for when all is well
 
 
 class CallInThread:
@@ -31,7 +31,7 @@ class CallInThread:
             self.error = error
 
     def join(self) -> None:
-        self._thread.join(PATIENCE)
+        self._thread.join(TIMEOUT)
         assert not self._thread.is_alive()
 
 
@@ -40,7 +40,7 @@ def _waiting(function: object) -> tuple[ExecutorCalls, CallInThread]:
     woken = threading.Event()
     calls = ExecutorCalls(woken.set, LINUX)
     call = CallInThread(calls, function)
-    assert woken.wait(PATIENCE)
+    assert woken.wait(TIMEOUT)
     return calls, call
 
 

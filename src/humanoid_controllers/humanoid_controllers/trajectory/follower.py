@@ -17,7 +17,7 @@ REMEMBERED: Final = 16  # ended goals
 ALL: Final = 0  # a number that no goal has
 LATE: Final = 1e-6  # [s] rounding of a tick's time
 SAME: Final = 1e-6  # [rad], [rad/s]: a goal that is further off does not continue the motion
-PATIENCE: Final = 1.0  # [s] for a motion that is held back to get on
+HELD_BACK_TIMEOUT: Final = 1.0  # [s] for a motion that is held back to get on
 CRAWL: Final = 0.05  # of the time on its path: slower it does not get on
 
 
@@ -219,9 +219,9 @@ class Follower:
                 self._finish(Status.GOAL_TOLERANCE_VIOLATED, text)
 
     def _gets_on(self, now: float) -> bool:
-        """Return whether a motion that is held back has not been stuck for PATIENCE."""
+        """Return whether a motion that is held back has not been stuck for HELD_BACK_TIMEOUT."""
         since, place = self._look_at
-        if now - since < PATIENCE:
+        if now - since < HELD_BACK_TIMEOUT:
             return True
         self._look_at = (now, self._time)
         return self._time - place >= CRAWL * (now - since)

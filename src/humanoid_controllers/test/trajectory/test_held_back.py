@@ -29,7 +29,7 @@ from humanoid_controller_manager.safety.self_collision import SelfCollisionStage
 from humanoid_controllers.passive_controllers import DampingController, DampingParameters
 from humanoid_controllers.remote import RemoteCommand, RemoteParameters, RemotePolicyController
 from humanoid_controllers.trajectory.controller import JointTrajectoryController
-from humanoid_controllers.trajectory.follower import PATIENCE
+from humanoid_controllers.trajectory.follower import HELD_BACK_TIMEOUT
 from humanoid_controllers.trajectory.goal import Goal, Status
 from humanoid_motion.collision.collision_model import CollisionModel
 from humanoid_motion.collision.way_check import WayCheck
@@ -149,7 +149,7 @@ def test_two_motions_that_meet_stop_and_end_with_the_links_named(moving: Fingers
     """Each was accepted with the other one at rest. No target moves where its joint may not go."""
     goals = {name: moving.move(name, end) for name, end in (("left", 0.7), ("right", -0.7))}
     drift = 0.0
-    for _ in range(round((1.5 + 2 * PATIENCE) * RATE)):
+    for _ in range(round((1.5 + 2 * HELD_BACK_TIMEOUT) * RATE)):
         moving.tick()
         for row, (name, goal) in enumerate(goals.items()):
             progress = moving.of[name].follower.progress

@@ -120,8 +120,8 @@ class Guarded:
         self.end = Pipe(reader)
         self.memory = GuardMemory(bytearray(MEMORY_BYTES))
 
-    def watch(self, patience: float = 0.2) -> str:
-        return stall_detection._watch(self.memory, StallDetector(patience), self.end, LINUX.clock)
+    def watch(self, timeout: float = 0.2) -> str:
+        return stall_detection._watch(self.memory, StallDetector(timeout), self.end, LINUX.clock)
 
 
 class SteppedClock:
@@ -161,13 +161,13 @@ def test_end_message_ends_the_guard_without_a_frame() -> None:
 def test_control_process_that_ends_without_an_end_message_is_gone_at_once() -> None:
     guarded = Guarded()
     os.close(guarded.writer)
-    assert guarded.watch(patience=1000.0) == stall_detection.IS_GONE
+    assert guarded.watch(timeout=1000.0) == stall_detection.IS_GONE
 
 
 def test_loop_that_is_not_fed_any_more_stands_still() -> None:
     guarded = Guarded()
     guarded.memory.feed()
-    assert guarded.watch(patience=0.05) == stall_detection.STANDS_STILL
+    assert guarded.watch(timeout=0.05) == stall_detection.STANDS_STILL
     assert guarded.memory.alive_at > 0.0
 
 
@@ -465,9 +465,9 @@ def test_bus_belongs_to_one_control_process_and_its_guard(tmp_path) -> None:
     guards_copy = socket.socket(fileno=os.dup(first.fileno()))
     first.close()
     with pytest.raises(InterfaceError, match="another process drives its motors already"):
-        claim(bus, LINUX, patience=0.05)
+        claim(bus, LINUX, timeout=0.05)
     guards_copy.close()
-    claim(bus, LINUX, patience=0.05).close()
+    claim(bus, LINUX, timeout=0.05).close()
 
 
 def test_a_network_interface_is_the_same_wherever_a_process_was_started(
@@ -477,7 +477,7 @@ def test_a_network_interface_is_the_same_wherever_a_process_was_started(
     with closing(claim(bus, LINUX)):
         monkeypatch.chdir(tmp_path)
         with pytest.raises(InterfaceError, match="another process"):
-            claim(bus, LINUX, patience=0.05)
+            claim(bus, LINUX, timeout=0.05)
 
 
 def guard_by(*command: str) -> Guard:

@@ -44,9 +44,9 @@ from humanoid_devices_erob.settings import parse_settings
 
 # The answer of an exchange may take this share of the period, within these bounds [s]: a late one
 # is better than none, but a dead ring must not stop the loop.
-PATIENCE: Final = 0.4
-LEAST_PATIENCE: Final = 0.002
-MOST_PATIENCE: Final = 0.008
+TIMEOUT_SHARE: Final = 0.4
+LEAST_TIMEOUT: Final = 0.002
+MOST_TIMEOUT: Final = 0.008
 
 
 class ErobSystem(HardwareComponent):
@@ -75,8 +75,8 @@ class ErobSystem(HardwareComponent):
     def on_configure(self, info: HardwareInfo) -> None:
         """See HardwareComponent. Raises ConfigError."""
         self._settings = settings = parse_settings(info)
-        patience = min(max(PATIENCE * settings.period, LEAST_PATIENCE), MOST_PATIENCE)
-        self._master = self._open_master(patience)
+        timeout = min(max(TIMEOUT_SHARE * settings.period, LEAST_TIMEOUT), MOST_TIMEOUT)
+        self._master = self._open_master(timeout)
         self._watch = ImpedanceWatch(settings, self.clock)
         self._report = SafetyReport(settings.name)
         self._diagnostics = RingDiagnostics(settings, self._watch)

@@ -273,7 +273,7 @@ def test_bus_that_is_taken_is_refused_and_a_guard_that_is_killed_is_missed_by_na
     wrists, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = wrists.start()
-    monkeypatch.setattr(claim, "PATIENCE", 0.05)
+    monkeypatch.setattr(claim, "TIMEOUT", 0.05)
     second = SitoSystem()
     second.on_configure(wrists.info)
     with pytest.raises(HardwareError, match="another process drives its motors already"):

@@ -15,7 +15,7 @@ from humanoid_control_common.description.mujoco_input import exclude_neighbours,
 from humanoid_control_common.errors import RobotError
 from humanoid_joint_client import joint_stream_pb2 as pb
 
-PATIENCE: Final = 30.0  # [s]
+TIMEOUT: Final = 30.0  # [s]
 
 
 def converted(urdf: str, efforts: dict[str, float]) -> Any:
@@ -27,10 +27,10 @@ def converted(urdf: str, efforts: dict[str, float]) -> Any:
     request = json.dumps({"urdf": urdf, "efforts": efforts}).encode()
     try:
         done = subprocess.run(
-            words, input=request, capture_output=True, timeout=PATIENCE, check=False
+            words, input=request, capture_output=True, timeout=TIMEOUT, check=False
         )
     except subprocess.TimeoutExpired as error:
-        raise RobotError(f"MuJoCo takes longer than {PATIENCE:g} s") from error
+        raise RobotError(f"MuJoCo takes longer than {TIMEOUT:g} s") from error
     if done.returncode:
         lines = done.stderr.decode(errors="replace").strip().splitlines()
         raise RobotError(f"MuJoCo cannot read the description: {lines[-1] if lines else ''}")

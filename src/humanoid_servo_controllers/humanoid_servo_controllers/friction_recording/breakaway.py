@@ -24,7 +24,7 @@ RELEASE: Final = 0.5  # [s] between two ramps
 AT_REST: Final = 0.2  # [s] in which a joint at rest moves by less than RESTS
 RESTS: Final = 0.002  # [rad]
 COASTS: Final = 0.3  # [rad] at most, after it broke away
-PATIENCE: Final = 5.0  # [s] for a joint that nothing drives to come to rest
+TIMEOUT: Final = 5.0  # [s] for a joint that nothing drives to come to rest
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class BreakawayRecording(Recording):
             self._released = sample
         waited = sample.time - self._released.time
         coasted = abs(sample.position - self._released.position)
-        if coasted > COASTS or waited > PATIENCE:
+        if coasted > COASTS or waited > TIMEOUT:
             raise RecordingError(
                 f"the joint does not come to rest at {sample.position:.3f} rad, {coasted:.3f} rad "
                 f"and {waited:.1f} s after it was driven: something pushes it, or its friction is "

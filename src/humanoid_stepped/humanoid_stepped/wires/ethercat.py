@@ -145,8 +145,8 @@ class MemoryLine(RawSocket):
 class MemoryMaster(EthercatMaster):
     """The stack's own master on a line in memory."""
 
-    def __init__(self, patience: float, cable: Cable, machine: SteppedMachine) -> None:
-        super().__init__(patience)
+    def __init__(self, timeout: float, cable: Cable, machine: SteppedMachine) -> None:
+        super().__init__(timeout)
         self._cable, self._machine = cable, machine
 
     def open(self, interface: str) -> None:
@@ -154,4 +154,4 @@ class MemoryMaster(EthercatMaster):
         line = MemoryLine(self._cable, self._machine)
         self._master = Soem(line.ask)
         self._socket = line
-        self._datagrams = RawDatagrams(line, self._patience, self._machine)
+        self._datagrams = RawDatagrams(line, self._timeout, self._machine)

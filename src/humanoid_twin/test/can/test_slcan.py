@@ -24,7 +24,7 @@ from humanoid_twin.errors import AdapterError, CanError
 if TYPE_CHECKING:
     from src.humanoid_twin.test.can.conftest import Bench
 
-PATIENCE = 10.0  # [s]
+TIMEOUT = 10.0  # [s]
 
 
 @st.composite
@@ -83,7 +83,7 @@ class Host:
 
     def write(self, text: bytes) -> None:
         os.write(self.line, text)
-        assert select.select([self.port.fileno()], [], [], PATIENCE)[0]
+        assert select.select([self.port.fileno()], [], [], TIMEOUT)[0]
         self.port.serve(self.bench.bus.now)
 
     def read(self) -> bytes:
@@ -97,7 +97,7 @@ class Host:
         return self.answer()
 
     def answer(self) -> bytes:
-        assert select.select([self.line], [], [], PATIENCE)[0]
+        assert select.select([self.line], [], [], TIMEOUT)[0]
         return self.read()
 
     def answer_until(self, end: bytes) -> bytes:
@@ -486,12 +486,12 @@ def test_python_can_sends_and_receives(bench, port, tmp_path):
     with served(bench, port), can.Bus(
         interface="slcan", channel=str(tmp_path / "can"), bitrate=1_000_000, sleep_after_open=0.0
     ) as bus:  # fmt: skip
-        assert bus.get_version(PATIENCE) == (10, 13)
+        assert bus.get_version(TIMEOUT) == (10, 13)
         assert port.controller.bitrate == 1_000_000
         bus.send(can.Message(arbitration_id=0x05061601, data=b"\x09\x05\x05"))
         bus.send(can.Message(arbitration_id=0x123, is_extended_id=False, is_remote_frame=True))
         while len(motor.got) < 2:  # each request lets the bus run; closing would empty the queue
-            assert bus.get_serial_number(PATIENCE) == "TWIN"
+            assert bus.get_serial_number(TIMEOUT) == "TWIN"
     assert motor.frames == [
         CanFrame(0x05061601, b"\x09\x05\x05"),
         CanFrame(0x123, extended=False, requested=0),
@@ -512,7 +512,7 @@ def test_python_can_gets_what_motors_send(bench, port, tmp_path):
     ) as bus:  # fmt: skip
         for number in range(20):
             bus.send(can.Message(arbitration_id=number, data=bytes(range(number % 9))))
-            got = bus.recv(PATIENCE)
+            got = bus.recv(TIMEOUT)
             assert got is not None
             assert got.arbitration_id == number + 1
             assert got.is_extended_id
@@ -527,7 +527,7 @@ def test_python_can_is_informed_that_the_adapter_was_unplugged(bench, port, tmp_
             bitrate=1_000_000,
             sleep_after_open=0.0,
         )
-        assert bus.get_version(PATIENCE) == (10, 13)
+        assert bus.get_version(TIMEOUT) == (10, 13)
     port.unplug()
     with pytest.raises(can.CanOperationError):
         for _ in range(3):

@@ -16,7 +16,7 @@ from sensor_msgs.msg import JointState
 from humanoid_twin.prime import JOINTS
 from humanoid_twin.truth_node import TOPIC, main
 
-PATIENCE = 60.0  # [s]
+TIMEOUT = 60.0  # [s]
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def listen() -> Iterator[Callable[[Callable[[JointState], bool]], JointState]]:
     node.create_subscription(JointState, TOPIC, received.append, 10)
 
     def first(fits: Callable[[JointState], bool]) -> JointState:
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + TIMEOUT
         while time.monotonic() < end:
             executor.spin_once(timeout_sec=0.1)
             for message in received:

@@ -39,7 +39,7 @@ class GuardJob:
     bus: BusSettings
     motors: tuple[GuardedMotor, ...]
     frames: tuple[CanFrame, ...]
-    patience: float  # [s] the loop may stand still
+    timeout: float  # [s] the loop may stand still
     confirms: bool = False  # the adapter has confirmed for the control process; see Bus
 
     @property

@@ -8,7 +8,7 @@ from humanoid_control_common.machine.machine import Machine
 from humanoid_devices_can.bus.bus import BusSettings
 from humanoid_devices_can.errors import InterfaceError
 
-PATIENCE: Final = 5.0  # [s] a guard may take to disable the motors of a dead control process
+TIMEOUT: Final = 5.0  # [s] a guard may take to disable the motors of a dead control process
 _PERIOD: Final = 0.02  # [s] between two attempts
 
 
@@ -22,11 +22,11 @@ class Claim(Protocol):
         """Close this copy."""
 
 
-def claim(bus: BusSettings, machine: Machine, patience: float | None = None) -> Claim:
+def claim(bus: BusSettings, machine: Machine, timeout: float | None = None) -> Claim:
     """Claim the bus.
 
     Two control processes would undo each other's commands. Raises InterfaceError if another one
-    holds the bus for `patience` [s], by default for as long as its guard may need.
+    holds the bus for `timeout` [s], by default for as long as its guard may need.
     """
     # A device has many paths, relative and linked ones; a network interface has none.
     channel = bus.channel
@@ -36,7 +36,7 @@ def claim(bus: BusSettings, machine: Machine, patience: float | None = None) -> 
         channel = os.path.realpath(channel)
     address = f"\0humanoid_control.can.{bus.interface}.{channel}"
     taken = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    deadline = machine.clock() + (PATIENCE if patience is None else patience)
+    deadline = machine.clock() + (TIMEOUT if timeout is None else timeout)
     while True:
         try:
             taken.bind(address)

@@ -18,8 +18,8 @@ logger = logging.getLogger("can guard")
 class StallDetector:
     """Judges from successive looks whether the control loop stands still. Times in [s]."""
 
-    def __init__(self, patience: float) -> None:
-        self._patience = patience
+    def __init__(self, timeout: float) -> None:
+        self._timeout = timeout
         self._fed, self._since, self._looks = 0.0, 0.0, 0
 
     def stands_still(self, fed: float, now: float) -> bool:
@@ -31,7 +31,7 @@ class StallDetector:
         if fed != self._fed:
             self._fed, self._since, self._looks = fed, now, 0
         self._looks += 1
-        overdue = now - self._since > self._patience
+        overdue = now - self._since > self._timeout
         return fed > 0.0 and overdue and self._looks > LEAST_LOOKS
 
 
@@ -41,7 +41,7 @@ def guard(
     """Guard until a good-bye, or until the motors are disabled; return the exit code."""
     told = ""
     while True:
-        reason = _watch(memory, StallDetector(job.patience), process, clock)
+        reason = _watch(memory, StallDetector(job.timeout), process, clock)
         if not reason:
             return 0
         problem = _act(job, memory, process, open_bus, clock)

@@ -93,11 +93,11 @@ class Activation:
         timing = self._timing
         return self._session.exchange(orders, timeout=timing.disable_timeout, retry=timing.retry)
 
-    def _silent(self, motors: Iterable[int], patience: float) -> Failures:
-        """Return those of `motors` that obey by silence and were silent for `patience` [s]."""
+    def _silent(self, motors: Iterable[int], timeout: float) -> Failures:
+        """Return those of `motors` that obey by silence and were silent for `timeout` [s]."""
         orders = [self._family.disabling(m, clear_faults=False) for m in motors]
         quiet = {it.motor: it.quiet for it in orders if it.quiet}
-        lost = self._session.unheard(quiet, patience)
+        lost = self._session.unheard(quiet, timeout)
         return dict.fromkeys(lost, Reason.of(MOTOR_NO_ANSWER, "was silent before"))
 
     def _prepare(self, motors: Iterable[int]) -> Failures:

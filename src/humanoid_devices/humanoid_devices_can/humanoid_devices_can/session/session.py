@@ -183,9 +183,9 @@ class Session:
             self._bus.set_confirming(False)
         return requests.failures
 
-    def unheard(self, motors: Mapping[int, float], patience: float) -> list[int]:
-        """Return the keys of `motors` that are silent for their time [s] and all of `patience`."""
-        deadline = self.clock() + patience
+    def unheard(self, motors: Mapping[int, float], timeout: float) -> list[int]:
+        """Return the keys of `motors` that are silent for their time [s] and all of `timeout`."""
+        deadline = self.clock() + timeout
         while True:  # what was not received yet is no sign of life
             missing = [m for m, it in motors.items() if self.states[m].stamp < self.clock() - it]
             if not missing or self.health.lost or self.clock() >= deadline:

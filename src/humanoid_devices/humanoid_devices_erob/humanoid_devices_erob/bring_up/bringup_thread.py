@@ -13,7 +13,7 @@ from humanoid_devices_erob.master.cyclic_exchange import CyclicExchange
 from humanoid_devices_erob.master.ring import Ring
 
 # [s] for the thread to end. A cycle ends after its present exchange; a bring-up first disables the
-# drives, and may wait for slaves that don't answer (SOEM, mailboxes: PATIENT).
+# drives, and may wait for slaves that don't answer (SOEM, mailboxes: LONG_TIMEOUT).
 STOP_LIMIT: Final = 8.0
 
 

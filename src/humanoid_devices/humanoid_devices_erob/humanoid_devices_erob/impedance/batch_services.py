@@ -15,7 +15,7 @@ from humanoid_devices_erob.ros import (
     sdo_object_message,
 )
 
-PATIENCE: Final = 1.0  # [s] for a batch; some 10 ms are usual, more if drives don't answer
+TIMEOUT: Final = 1.0  # [s] for a batch; some 10 ms are usual, more if drives don't answer
 
 
 class BatchServices:

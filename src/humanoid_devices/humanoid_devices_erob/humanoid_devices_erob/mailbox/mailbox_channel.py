@@ -31,7 +31,7 @@ from humanoid_devices_erob.wire.mailbox import (
 SM1_ACTIVATE: Final = 0x080E  # register of the ESC: bit 0 active, bit 1 repeat request
 _REPEAT_REQUEST: Final = 0x02
 
-PATIENCE = 0.010  # [s] until a lost answer is suspected; several times the usual delay
+ANSWER_TIMEOUT = 0.010  # [s] until a lost answer is suspected; several times the usual delay
 _LAST_LOOKS = 16  # messages at most that are fetched after the deadline
 _POLLS_PER_DELAY = 32  # an answer is found late by at most its delay divided by this
 _HELD = "; not sent, an earlier reading of the object is still to be answered"
@@ -187,7 +187,7 @@ class MailboxChannel:
             exchange.begun, exchange.remark = now, ""
             self._plan_request(now)
         else:
-            wait = 0.0 if answer is not None else max(PATIENCE, now - exchange.begun)
+            wait = 0.0 if answer is not None else max(ANSWER_TIMEOUT, now - exchange.begun)
             self._plan(self._poll, self._drained, now + wait / _POLLS_PER_DELAY)
 
     def _sent(self, answer: bytes | None) -> None:
@@ -211,14 +211,14 @@ class MailboxChannel:
             self._use(answer)
             return
         exchange.missed = now
-        if now - exchange.attempted > max(PATIENCE, 4 * self._delay):
+        if now - exchange.attempted > max(ANSWER_TIMEOUT, 4 * self._delay):
             self._plan(self._read_register, self._got_register, now)
         else:
             self._plan(self._poll, self._fetched, now + (now - exchange.sent) / _POLLS_PER_DELAY)
 
     def _got_register(self, answer: bytes | None) -> None:
         if answer is None:
-            later = self._returned_at + PATIENCE / _POLLS_PER_DELAY
+            later = self._returned_at + ANSWER_TIMEOUT / _POLLS_PER_DELAY
             self._plan(self._read_register, self._got_register, later)
             return
         toggled = bytes([answer[0] ^ _REPEAT_REQUEST])

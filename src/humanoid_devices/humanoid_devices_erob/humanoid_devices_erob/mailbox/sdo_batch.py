@@ -26,11 +26,12 @@ Results: TypeAlias = tuple[SdoResult, ...]
 # Yields the object of a transfer (written if it has data) and the batch that must be permitted.
 Transfers: TypeAlias = Generator[tuple[SdoObject, SdoBatch], SdoOutcome, list[SdoResult]]
 
-# [s] without an answer until an object is given up. PROMPT is for operation: a later answer could
-# confirm no impedance in time, and a drive that hangs must not delay its own softening. PATIENT is
-# for PREOP and the exit, where no loop waits: mailboxes are commonly allowed 2 s (ESI files).
-PROMPT: Final = 0.1
-PATIENT: Final = 2.5
+# [s] without an answer until an object is given up. SHORT_TIMEOUT is for operation: a later answer
+# could confirm no impedance in time, and a drive that hangs must not delay its own softening.
+# LONG_TIMEOUT is for PREOP and the exit, where no loop waits: mailboxes are commonly allowed 2 s
+# (ESI files).
+SHORT_TIMEOUT: Final = 0.1
+LONG_TIMEOUT: Final = 2.5
 
 
 def permit_all(slave: int, batch: SdoBatch) -> str:
@@ -49,7 +50,7 @@ class SdoBatches:
         refusal: called as `refusal(slave, batch)` in the I/O thread just before each object is
             sent; returns why it must not be, or "". For reading, and for reading back what was
             written, `batch.write` is false. `valid_until` is checked here.
-        patience: [s] for the next object, PROMPT or PATIENT.
+        timeout: [s] for the next object, SHORT_TIMEOUT or LONG_TIMEOUT.
         ended: called as `ended(target, outcome)` in the I/O thread when a transfer has ended, a
             write if `target` has data. Batches overlap: the values that a slow batch has read are
             old when its future is done.
@@ -60,7 +61,7 @@ class SdoBatches:
     ) -> None:
         """`wake` is called after each submission, by the thread that submits."""
         self.refusal: Callable[[int, SdoBatch], str] = permit_all
-        self.patience = PATIENT
+        self.timeout = LONG_TIMEOUT
         self.ended: Callable[[SdoObject, SdoOutcome], None] = ignore_end
         self._engine, self._clock, self._wake = engine, clock, wake
         self._inbox: deque[tuple[SdoBatch, Future[Results]]] = deque()
@@ -144,7 +145,7 @@ class SdoBatches:
             return
         refusal = partial(self._refusal, slave, of)
         then = partial(self._end, slave, transfers, finished, target)
-        self._engine.submit(slave, SdoJob(target, self.patience, refusal, then))
+        self._engine.submit(slave, SdoJob(target, self.timeout, refusal, then))
 
     def _end(
         self,

@@ -36,9 +36,9 @@ from humanoid_devices_erob.wire.pdo import RX_BYTES, TX_BYTES
 
 # SOEM's time-outs for an answer [µs]. During set-up long enough that its three attempts happen; in
 # operation the loop can't wait for a lost frame.
-_PATIENT_US: Final = 20_000
-_PROMPT_US: Final = 2_000
-_PATIENCE: Final = 0.003  # [s] of an answer to frames of our own: a busy machine holds the ring up
+_LONG_TIMEOUT_US: Final = 20_000
+_SHORT_TIMEOUT_US: Final = 2_000
+_TIMEOUT: Final = 0.003  # [s] of an answer to frames of our own: a busy machine holds the ring up
 _CLOCK_ATTEMPTS: Final = 6  # to set all clocks without losing a frame
 # For room in a mailbox, and for its answer: SOEM's 20 ms tolerate no lost frame, its 0.7 s no slow
 # drive.
@@ -52,9 +52,9 @@ _NOT_OPEN: Final = "the EtherCAT master is not open"
 class EthercatMaster:
     """One ring. Implements MailboxPort for the mailbox engine."""
 
-    def __init__(self, patience: float = _PATIENCE) -> None:
-        """`patience`: [s] that the answer of an exchange may take."""
-        self._patience = patience
+    def __init__(self, timeout: float = _TIMEOUT) -> None:
+        """`timeout`: [s] that the answer of an exchange may take."""
+        self._timeout = timeout
         self._master: pysoem.Master | None = None
         self._held = ExitStack()  # claims on the interface, released when the master is closed
         self._socket: RawSocket | None = None
@@ -71,7 +71,7 @@ class EthercatMaster:
         check_interface(interface)
         self._held.enter_context(claim_interface(interface))
         self._held.callback(PromiscuousMode(interface).restore)
-        pysoem.settings.timeouts.ret = _PATIENT_US  # process-wide
+        pysoem.settings.timeouts.ret = _LONG_TIMEOUT_US  # process-wide
         pysoem.settings.timeouts.tx_mailbox = _MAILBOX_US
         pysoem.settings.timeouts.rx_mailbox = _ANSWER_US
         master = pysoem.Master()
@@ -82,7 +82,7 @@ class EthercatMaster:
             raise InterfaceError(f"network interface '{interface}': {error}") from error
         self._master = master
         self._socket = RawSocket(interface)
-        self._datagrams = RawDatagrams(self._socket, _PATIENCE, LINUX)
+        self._datagrams = RawDatagrams(self._socket, _TIMEOUT, LINUX)
 
     def close(self) -> None:
         """Release the interface; does nothing if it isn't open."""
@@ -152,7 +152,7 @@ class EthercatMaster:
                 raise BringUpError("no slave with a distributed clock; drives work only with one")
             unset = unset_clocks(len(self._slaves), self._read_patiently)
             if not unset:
-                pysoem.settings.timeouts.ret = _PROMPT_US
+                pysoem.settings.timeouts.ret = _SHORT_TIMEOUT_US
                 return
         raise BringUpError(f"clocks of slaves {unset} can't be set: the time they show is wrong")
 
@@ -206,7 +206,7 @@ class EthercatMaster:
         Without an answer the counter is -1. Inputs of slaves that didn't take part are old.
         """
         raw_socket, frame = self._open_socket(), self._process_frame
-        found = self._open_datagrams().exchange(frame, outputs, self._patience)
+        found = self._open_datagrams().exchange(frame, outputs, self._timeout)
         counter = raw_socket.judged(-1 if found is None else found.working_counter)
         self.all_in_op = found is not None and found.all_in_op
         if found is not None and counter >= 0:
@@ -257,7 +257,7 @@ class EthercatMaster:
         self._open_socket().drop()
         try:
             return bytes(
-                self._slaves[slave]._fprd(address, length, 3 * _PATIENT_US)  # noqa: SLF001
+                self._slaves[slave]._fprd(address, length, 3 * _LONG_TIMEOUT_US)  # noqa: SLF001
             )
         except pysoem.WkcError as error:
             raise BringUpError(f"slave {slave} does not answer") from error

@@ -142,9 +142,9 @@ class RawDatagrams:
     its own.
     """
 
-    def __init__(self, raw_socket: RawSocket, patience: float, machine: Machine) -> None:
-        """`patience`: [s] that an answer may take."""
-        self._socket, self._patience, self._machine = raw_socket, patience, machine
+    def __init__(self, raw_socket: RawSocket, timeout: float, machine: Machine) -> None:
+        """`timeout`: [s] that an answer may take."""
+        self._socket, self._timeout, self._machine = raw_socket, timeout, machine
         self._index = _FIRST_INDEX
         self._under_way: _Wanted | None = None  # since `begin`
         self._found: Sequence[Datagram] | None = None  # its answer, found by another exchange
@@ -155,7 +155,7 @@ class RawDatagrams:
         requests = self._requests(accesses)
         self._drop()
         self._socket.send(_frame(requests))
-        return _data(self._answer(_Wanted(requests), self._patience), requests)
+        return _data(self._answer(_Wanted(requests), self._timeout), requests)
 
     def begin(self, accesses: Sequence[Access]) -> None:
         """See MailboxPort."""
@@ -163,7 +163,7 @@ class RawDatagrams:
         requests = self._requests(accesses)
         self._under_way = _Wanted(requests)
         self._found = None
-        self._expires = self._machine.clock() + self._patience
+        self._expires = self._machine.clock() + self._timeout
         self._socket.send(_frame(requests))
 
     def finish(self, seconds: float) -> list[bytes | None] | None:
@@ -180,16 +180,16 @@ class RawDatagrams:
         return _data(found, wanted.requests)
 
     def exchange(
-        self, frame: ProcessFrame, outputs: bytes, patience: float
+        self, frame: ProcessFrame, outputs: bytes, timeout: float
     ) -> ExchangeResult | None:
-        """Exchange process data; None without an answer within `patience` [s]."""
+        """Exchange process data; None without an answer within `timeout` [s]."""
         self._drop()
         self._socket.send(frame.request(self._next_index(), outputs))
-        return self._answer(frame.answer, patience)
+        return self._answer(frame.answer, timeout)
 
-    def _answer(self, wanted: Callable[[bytes], Answer | None], patience: float) -> Answer | None:
+    def _answer(self, wanted: Callable[[bytes], Answer | None], timeout: float) -> Answer | None:
         """Return the result of `wanted` for the first frame it accepts; discard others."""
-        end = self._machine.clock() + patience
+        end = self._machine.clock() + timeout
         while (left := end - self._machine.clock()) > 0.0 and self._socket.wait(left):
             frame = self._socket.receive()
             answer = wanted(frame)

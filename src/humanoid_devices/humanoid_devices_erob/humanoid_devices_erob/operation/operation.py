@@ -14,7 +14,7 @@ from humanoid_devices_erob.drive.drive_registers import REGISTERS
 from humanoid_devices_erob.drive.joint_frame import JointFrame
 from humanoid_devices_erob.errors import TurnsError
 from humanoid_devices_erob.mailbox.sdo import SdoBatch, SdoObject, SdoStatus
-from humanoid_devices_erob.mailbox.sdo_batch import PROMPT, Results
+from humanoid_devices_erob.mailbox.sdo_batch import SHORT_TIMEOUT, Results
 from humanoid_devices_erob.master.al_state import AlState, AlStatus
 from humanoid_devices_erob.master.link_errors import LinkErrors
 from humanoid_devices_erob.master.master import EthercatMaster
@@ -71,7 +71,7 @@ class Operation:
         self._held: dict[int, SdoBatch] = {}  # by slave, the latest that met a stiff drive
         # Results of batches, and whether they wrote; from any thread.
         self._answers: deque[tuple[Results, bool]] = deque()
-        ring.sdo.patience = PROMPT
+        ring.sdo.timeout = SHORT_TIMEOUT
         ring.sdo.refusal = self._refusal
         ring.sdo.ended = watch.take
         ring.engine.on_emergency = self._emergency

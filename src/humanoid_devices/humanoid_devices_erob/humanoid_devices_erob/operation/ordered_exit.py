@@ -16,7 +16,7 @@ import numpy as np
 from humanoid_devices_erob.drive.cia402_sequencer import Mask
 from humanoid_devices_erob.errors import POWER_OFF, RingError, joined_by_text
 from humanoid_devices_erob.mailbox.sdo import SdoBatch, SdoObject, SdoResult, SdoStatus
-from humanoid_devices_erob.mailbox.sdo_batch import PATIENT
+from humanoid_devices_erob.mailbox.sdo_batch import LONG_TIMEOUT
 from humanoid_devices_erob.master.al_state import AlState, AlStatus, lead_to
 from humanoid_devices_erob.master.cyclic_exchange import CyclicExchange
 from humanoid_devices_erob.master.master import EthercatMaster
@@ -25,7 +25,7 @@ from humanoid_devices_erob.wire import objects
 
 FOLLOW_TIME: Final = 0.02  # [s] of targets that creep before the drives are disabled
 DISABLE_TIMEOUT: Final = 0.5  # [s]
-MAIL_TIMEOUT: Final = 2.0 * PATIENT  # [s] for all gates, each written and read back
+MAIL_TIMEOUT: Final = 2.0 * LONG_TIMEOUT  # [s] for all gates, each written and read back
 INIT_TIMEOUT: Final = 0.5  # [s]
 # [s] at most: both times in mailboxes, and the ways to INIT, PREOP and INIT.
 LONGEST: Final = FOLLOW_TIME + DISABLE_TIMEOUT + 2.0 * MAIL_TIMEOUT + 3.0 * INIT_TIMEOUT
@@ -50,7 +50,7 @@ class OrderedExit:
         ring = self._ring
         ring.sdo.abandon("the ring is being shut down")
         ring.sdo.refusal = self._refusal
-        ring.sdo.patience = PATIENT
+        ring.sdo.timeout = LONG_TIMEOUT
         try:
             self._states = self._master.states()
             self._in_op[:] = [status.state is AlState.OP for status in self._states]

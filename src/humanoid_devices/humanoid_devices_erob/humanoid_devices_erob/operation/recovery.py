@@ -13,7 +13,7 @@ from humanoid_devices_erob.master.master import EthercatMaster
 from humanoid_devices_erob.master.ring import Ring
 from humanoid_devices_erob.reason_codes import DRIVE_NOT_READY, SLAVE_NOT_CONFIGURED
 
-STATE_PATIENCE: Final = 0.1  # [s] until the state of a slave is requested again
+STATE_TIMEOUT: Final = 0.1  # [s] until the state of a slave is requested again
 TIMEOUT: Final = 3.0  # [s] for the whole
 
 
@@ -59,7 +59,7 @@ class Recovery:
             return
         for slave in np.flatnonzero(~in_op).tolist():
             if now >= self._next_request[slave]:
-                self._next_request[slave] = now + STATE_PATIENCE
+                self._next_request[slave] = now + STATE_TIMEOUT
                 self._lead_to_op(slave, statuses[slave])
         readiness, sequencer = self._readiness, self._ring.sequencer
         readiness.forget(np.flatnonzero(~in_op).tolist())

@@ -14,7 +14,7 @@ import pytest
 from humanoid_devices_erob.mailbox.mailbox_engine import MailboxEngine
 from humanoid_devices_erob.mailbox.mailbox_port import Access, MailboxLayout
 from humanoid_devices_erob.mailbox.sdo import SdoBatch, SdoObject, SdoResult
-from humanoid_devices_erob.mailbox.sdo_batch import PROMPT, SdoBatches
+from humanoid_devices_erob.mailbox.sdo_batch import SHORT_TIMEOUT, SdoBatches
 from humanoid_devices_erob.wire import coe
 from humanoid_devices_erob.wire.mailbox import decode_mailbox, encode_mailbox
 
@@ -173,7 +173,7 @@ class World:
         self.engine.on_emergency = lambda *it: self.emergencies.append(it)
         self.wakes = 0
         self.batches = SdoBatches(self.engine, self.clock, self._wake)
-        self.batches.patience = PROMPT
+        self.batches.timeout = SHORT_TIMEOUT
 
     def _wake(self) -> None:
         self.wakes += 1

@@ -11,7 +11,7 @@ import pytest
 
 from humanoid_devices_erob.mailbox.mailbox_engine import MailboxEngine
 from humanoid_devices_erob.mailbox.sdo import SdoBatch, SdoObject, SdoResult, SdoStatus
-from humanoid_devices_erob.mailbox.sdo_batch import PROMPT, SdoBatches
+from humanoid_devices_erob.mailbox.sdo_batch import SHORT_TIMEOUT, SdoBatches
 from humanoid_devices_erob.master.master import AlState, EthercatMaster
 from humanoid_devices_erob.wire.abort import AbortCode
 
@@ -41,7 +41,7 @@ class Bench:
         self.control = control
         self.engine = MailboxEngine(master, control.time, master.mailbox_layouts())
         self.batches = SdoBatches(self.engine, control.time, lambda: None)
-        self.batches.patience = PROMPT
+        self.batches.timeout = SHORT_TIMEOUT
 
     def run(self, objects: list[SdoObject], write: bool) -> list[SdoResult]:
         future = self.batches.submit(SdoBatch(tuple(objects), write=write))

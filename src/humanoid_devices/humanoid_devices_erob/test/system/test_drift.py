@@ -13,7 +13,7 @@ HEALTHY = 5687
 RATE = 50.0  # [Hz]
 GAPS = (1.0, 10.0, pytest.param(60.0, marks=pytest.mark.soak))  # [s] without DC frames
 DRIFTS = (0.0, 20.0, 100.0)  # [ppm]
-PATIENCE = 60.0  # [s] of ring time until the drives are enabled again
+TIMEOUT = 60.0  # [s] of ring time until the drives are enabled again
 
 
 class Watch:
@@ -42,7 +42,7 @@ def in_operation(make_bench, **facts: float):
     return bench
 
 
-def come_back(bench, within: float = PATIENCE) -> None:
+def come_back(bench, within: float = TIMEOUT) -> None:
     """Clear the faults until that succeeds."""
     end = bench.time.clock() + within
     while bench.time.clock() < end:

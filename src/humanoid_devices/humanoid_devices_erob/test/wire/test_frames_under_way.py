@@ -15,7 +15,7 @@ from humanoid_devices_erob.master.raw_socket import RawDatagrams, RawSocket
 from humanoid_devices_erob.wire.frame import Command, decode_frame, encode_frame
 from humanoid_devices_erob.wire.pdo import RX_BYTES
 
-PATIENCE = 0.002  # [s]
+TIMEOUT = 0.002  # [s]
 READ = [Access(0, 0x1000, 2)]
 OUTPUTS = bytes(RX_BYTES)
 
@@ -68,11 +68,11 @@ def line() -> Line:
 
 @pytest.fixture
 def port(line: Line) -> RawDatagrams:
-    return RawDatagrams(line, PATIENCE, line)
+    return RawDatagrams(line, TIMEOUT, line)
 
 
 def exchanged(port: RawDatagrams) -> bool:
-    return port.exchange(ProcessFrame(1), OUTPUTS, PATIENCE) is not None
+    return port.exchange(ProcessFrame(1), OUTPUTS, TIMEOUT) is not None
 
 
 def test_the_answer_is_not_waited_for_beyond_the_given_time(line: Line, port: RawDatagrams) -> None:
@@ -107,12 +107,12 @@ def test_mail_that_arrives_after_an_exchange_is_waited_for(line: Line, port: Raw
     assert port.finish(inf) == [b"\1\1"]
 
 
-def test_mail_is_lost_after_its_patience(line: Line, port: RawDatagrams) -> None:
+def test_mail_is_lost_after_its_timeout(line: Line, port: RawDatagrams) -> None:
     line.delays.append(None)
     port.begin(READ)
     assert port.finish(0.001) is None
     assert port.finish(inf) == [None]
-    assert line.now == pytest.approx(100.0 + PATIENCE)
+    assert line.now == pytest.approx(100.0 + TIMEOUT)
 
 
 def test_an_answer_that_comes_after_it_was_given_up_is_not_taken_for_the_next_one(
