@@ -194,13 +194,12 @@ class MemoryCanBus(Bus):
         controller, bus = self._adapter.controller, self._adapter.bus
         check_identifier(frame[0], self._settings)
         sent = WireFrame(*frame, extended=self._settings.extended)
-        full = QueueFullError(f"{self._settings}: the adapter's queue is full")
-        if controller.full:
-            raise full
-        if self.confirming:
-            self._confirmations.given(sent, self._machine.clock())
-        if not controller.send(sent, bus.now):
-            raise full
+        if not controller.full:
+            if self.confirming:
+                self._confirmations.given(sent, self._machine.clock())
+            if controller.send(sent, bus.now):
+                return
+        raise QueueFullError(f"{self._settings}: the adapter's queue is full")
 
     def state(self) -> ControllerState:
         """See Bus: from error frames."""
