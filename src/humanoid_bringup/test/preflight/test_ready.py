@@ -41,7 +41,7 @@ def found(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     return set_findings
 
 
-def test_what_could_be_better_is_a_warning_only(found, hardware: Path) -> None:
+def test_preflight_warning_does_not_prevent_the_start(found, hardware: Path) -> None:
     found(ok("link", "up"), warning("addresses", "10.0.0.1", "remove it"))
     assert require_buses(RING, hardware) == ["addresses: 10.0.0.1: remove it"]
 
@@ -53,7 +53,7 @@ def test_all_that_is_missing_is_reported_at_once_with_its_remedy(found, hardware
         require_buses(RING, hardware)
 
 
-def test_what_both_buses_lack_is_reported_together(found, hardware: Path) -> None:
+def test_missing_requirements_of_both_buses_are_in_one_error(found, hardware: Path) -> None:
     found(missing("link", "down", "plug it in"))
     message = "link: down: .*; and CAN slcan /nowhere/ttyACM0: no such serial port: .*hc up twin"
     with pytest.raises(NotReadyError, match=message):

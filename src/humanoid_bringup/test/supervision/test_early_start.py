@@ -27,7 +27,7 @@ def reaper() -> Iterator[OrphanReaper]:
         yield reaper
 
 
-def test_what_waits_is_killed_when_the_configuration_is_wrong(reaper: OrphanReaper) -> None:
+def test_early_program_is_killed_after_a_configuration_error(reaper: OrphanReaper) -> None:
     command = Command("a", (sys.executable, "-c", WAITING))
     early = EarlyStart([command], reaper, os.environ)
     (child,) = early._waiting.values()
