@@ -58,7 +58,7 @@ def test_ten_joints_take_what_an_erob_takes_and_four_wrists_everything(
         ), joint
 
 
-def test_what_the_robot_refuses_is_refused_with_the_same_text(
+def test_simulation_and_mock_refuse_interfaces_with_the_text_of_the_robot(
     hardware: HardwareGroup, tmp_path: Path
 ) -> None:
     robot = hardware_of(Options(backend=Backend.REAL, viewer=False), tmp_path)

@@ -162,7 +162,7 @@ def start_manager(
         running.end()
 
 
-def test_it_arms_and_follows_the_modes_and_publishes_the_registers_and_gains(
+def test_impedance_manager_arms_follows_modes_and_publishes_registers_and_gains(
     component: FakeComponent, start_manager: StartManager
 ) -> None:
     start_manager()
@@ -287,7 +287,7 @@ def test_a_restarted_control_process_is_armed_again(
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=str)
-def test_it_ends_in_order_and_leaves_the_drives_to_the_component(
+def test_impedance_manager_ends_on_a_signal_and_leaves_the_drives_to_the_component(
     component: FakeComponent, start_manager: StartManager, number: signal.Signals
 ) -> None:
     running = start_manager()

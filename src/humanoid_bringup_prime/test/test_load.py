@@ -71,7 +71,7 @@ def test_a_controller_takes_the_place_of_the_robots_until_it_is_unloaded(robot: 
     assert client.now.controller_name == "standby_controller"
 
 
-def test_what_is_wrong_with_a_file_is_reported_and_nothing_changes(robot: Robot) -> None:
+def test_refused_load_or_unload_names_the_error_and_changes_nothing(robot: Robot) -> None:
     for changes, message in (
         ({"type": "own/Standby"}, "unknown plugin 'own/Standby'; known: "),
         ({"type": "own/Standby"}, "source that workspace in the shell that starts the robot"),

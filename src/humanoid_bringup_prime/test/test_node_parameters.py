@@ -130,7 +130,7 @@ def test_units_ranges_and_choices_are_described(found: list[dict[str, Any]]) -> 
     assert "[s]" in of(found, "mode_manager", "heartbeats.me")["description"]
 
 
-def test_what_no_node_reads_is_refused_and_what_a_spawner_sets_is_taken(
+def test_unknown_parameter_is_refused_and_parameters_of_a_spawner_are_accepted(
     found: list[dict[str, Any]],
 ) -> None:
     tried = {it["tried"]: it for it in found if "tried" in it}

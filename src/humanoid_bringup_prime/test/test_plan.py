@@ -145,7 +145,7 @@ def test_a_real_robot_that_was_never_calibrated_is_named(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("given", [{"heartbeats": {"desk": 0.5}}, {"enable_gamepad": True}])
-def test_what_only_the_mode_manager_does_is_refused_without_it(given: dict[str, Any]) -> None:
+def test_heartbeats_and_gamepad_are_refused_without_the_mode_manager(given: dict[str, Any]) -> None:
     with pytest.raises(ConfigError, match="mode manager, which is switched off"):
         Options(backend=Backend.MOCK, enable_mode_manager=False, **given)
 
@@ -213,7 +213,7 @@ def test_the_virtual_robot_is_met_by_the_real_bring_up_with_other_bus_names(tmp_
         assert parameters(control, node) == parameters(original, node)
 
 
-def test_what_uses_the_buses_waits_for_the_virtual_robot(tmp_path: Path) -> None:
+def test_control_process_starts_after_the_virtual_robot_is_ready(tmp_path: Path) -> None:
     processes = plan(Options(backend=Backend.TWIN), tmp_path)
     labels = [process.label for process in processes]
     assert labels == ["black_box", "impedance", "robot", "control", "viewer", "truth"]

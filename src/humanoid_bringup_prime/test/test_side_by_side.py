@@ -138,7 +138,7 @@ def test_each_moves_its_own_arm_and_the_rest_is_held(
     ],
     ids=["twice", "one without", "unknown", "empty"],
 )
-def test_what_cannot_be_is_refused_before_anything_moves(
+def test_invalid_joint_claims_are_refused_before_any_motion(
     start_control: Callable[..., Any], write: Callable[..., Path], joints: Any, message: str
 ) -> None:
     file = write(joints)

@@ -30,7 +30,7 @@ def result(joint: str, calibration: JointCalibration) -> JointResult:
 
 
 @given(st.lists(st.tuples(st.sampled_from([-1, 1]), st.floats(-50, 50)), min_size=14, max_size=14))
-def test_what_is_written_is_what_the_components_read(
+def test_components_read_the_written_calibration(
     tmp_path_factory: pytest.TempPathFactory, values: list[tuple[int, float]]
 ) -> None:
     path = tmp_path_factory.mktemp("file") / "calibration.yaml"
@@ -89,7 +89,7 @@ def test_rights_and_symbolic_links_stay(tmp_path: Path) -> None:
     assert real.stat().st_mode & 0o777 == 0o640
 
 
-def test_what_fails_leaves_the_old_file_and_nothing_else(
+def test_failed_calibration_write_leaves_the_old_file_unchanged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "calibration.yaml"

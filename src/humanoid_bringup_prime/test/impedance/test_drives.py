@@ -59,7 +59,7 @@ def test_realized_gains_are_those_of_the_rounded_registers(
     )
 
 
-def test_what_is_not_known_is_not_called_soft(make_parameters: Make) -> None:
+def test_unknown_registers_give_unknown_gains_not_zero(make_parameters: Make) -> None:
     stiffness, damping = Drives.of(make_parameters(2)).realized([(-1, -1, -1), (0, 0, 0)])
     assert math.isnan(stiffness[0])
     assert math.isnan(damping[0])

@@ -597,7 +597,7 @@ EVENTS = st.lists(
 
 
 @given(events=EVENTS)
-def test_whatever_happens_the_gate_and_the_order_hold_and_all_ends_well(
+def test_manager_writes_only_with_an_open_gate_and_confirms_after_any_events(
     make_bench: Any, registers: Any, events: list[tuple[str, int, float]]
 ) -> None:
     bench = make_bench(count=3)

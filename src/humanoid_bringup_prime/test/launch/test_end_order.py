@@ -72,7 +72,7 @@ def programs(tmp_path: Path) -> Path:
     return folder
 
 
-def test_what_outlives_others_ends_last_also_when_what_they_waited_for_is_killed(
+def test_launch_keeps_the_end_order_after_a_kill_of_a_needed_process(
     programs: Path, tmp_path: Path
 ) -> None:
     prefixes = f"{tmp_path}{os.pathsep}{os.environ['AMENT_PREFIX_PATH']}"
