@@ -35,7 +35,7 @@ def test_nothing_is_the_root(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["9left", "left-arm", "left arm", "/a//b", "~left", "a/9"])
-def test_what_ros_would_refuse_is_refused_with_the_text(text: str) -> None:
+def test_invalid_ros_namespace_is_refused_with_its_text(text: str) -> None:
     with pytest.raises(ConfigError, match=f"namespace is '{text}'"):
         checked_namespace(text)
 

@@ -154,7 +154,7 @@ def killed(tmp_path: Path) -> Iterator[RecordFile]:
     yield attach(path)
 
 
-def test_what_a_killed_process_wrote_is_there_to_its_last_record(killed: RecordFile) -> None:
+def test_records_of_a_killed_process_are_complete_to_the_last_record(killed: RecordFile) -> None:
     assert not killed.writer_lives()
     assert killed.words[Word.ENDED] == 0
     events = events_in(killed.loop_events)

@@ -66,7 +66,7 @@ def test_rounding_of_a_thin_plate_is_no_fault(export: Any) -> None:
 
 
 @pytest.mark.parametrize("setting", ['balanceinertia="true"', 'inertiafromgeom="true"'])
-def test_what_mujocos_settings_replace_is_not_refused(export: Any, setting: str) -> None:
+def test_inertia_that_a_mujoco_setting_replaces_is_not_refused(export: Any, setting: str) -> None:
     export.replace('izz="0.00072"', 'izz="0.02"')
     export.replace("</robot>", f"<mujoco><compiler {setting}/></mujoco></robot>")
     assert doubts(export) == []
