@@ -119,7 +119,7 @@ def test_a_component_may_have_methods_of_its_own(name: str) -> None:
     assert _taken_on(_with(**{name: _nothing})) == REQUIRED
 
 
-def test_what_resembles_a_duty_that_the_class_does_is_no_mistake() -> None:
+def test_method_whose_name_resembles_a_defined_duty_is_accepted() -> None:
     extended = type("Arm", (Confirming,), {"impedance_confirm": _nothing})
     assert _taken_on(extended) == _taken_on(Confirming)
 

@@ -236,7 +236,7 @@ def test_a_limit_that_depends_on_the_position_never_uses_an_unmeasured_one(pair:
 
 
 @pytest.mark.parametrize("method", ["safety", "effort_limit"])
-def test_whatever_call_of_a_component_fails_every_component_still_gets_its_command(
+def test_failed_call_of_a_component_leaves_no_component_without_its_command(
     pair: Any, method: str
 ) -> None:
     robot, broken, other = pair

@@ -73,7 +73,7 @@ def test_a_mode_in_force_or_on_its_way_keeps_its_controllers(running: Any, where
     assert running.open_sides == 2
 
 
-def test_what_fails_to_be_configured_changes_nothing(running: Any) -> None:
+def test_controller_whose_configuration_fails_replaces_no_controller(running: Any) -> None:
     running.gain = 1e3
     with pytest.raises(ConfigError, match="too much of it"):
         running.lifecycle.load_first("right", STIFF)

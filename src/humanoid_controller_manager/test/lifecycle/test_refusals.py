@@ -46,7 +46,7 @@ def test_a_controller_that_is_about_to_take_over_is_left_alone(world: Any, verb:
 
 
 @pytest.mark.parametrize("verb", ["cleanup", "unload"])
-def test_what_the_loop_falls_back_to_is_never_taken_away(
+def test_fallback_controller_is_neither_cleaned_up_nor_unloaded(
     world_type: Any, robot: RobotFacts, verb: str
 ) -> None:
     world = world_type(robot, safe_chain=("d",))
@@ -63,7 +63,7 @@ def test_what_the_loop_falls_back_to_is_never_taken_away(
     assert "d" in slots_of(world.registry.records)
 
 
-def test_what_the_loop_falls_back_to_can_be_configured_anew_and_is_there_all_the_time(
+def test_fallback_controller_is_configured_anew_without_a_gap(
     world_type: Any,
     robot: RobotFacts,
 ) -> None:

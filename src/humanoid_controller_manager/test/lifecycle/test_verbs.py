@@ -60,9 +60,7 @@ def test_an_unknown_plugin_is_reported_with_the_controller(
         (99.0, r"d: on_configure failed: SystemExit\(2\)"),
     ],
 )
-def test_what_is_wrong_with_a_controller_is_reported_with_its_name(
-    world: Any, gain: Any, message: str
-) -> None:
+def test_configuration_error_names_the_controller(world: Any, gain: Any, message: str) -> None:
     world.lifecycle.load("d")
     world.gain = gain
     with pytest.raises(ConfigError, match=message):
@@ -156,7 +154,9 @@ def test_an_instance_that_fails_to_clean_up_is_gone_all_the_same(
 
 
 @pytest.mark.parametrize("broken", ["on_configure", "topics"])
-def test_what_fails_to_be_configured_anew_stays_as_it_was(world: Any, broken: str) -> None:
+def test_controller_whose_new_configuration_fails_keeps_the_old_instance(
+    world: Any, broken: str
+) -> None:
     world.lifecycle.load("d")
     world.lifecycle.configure("d")
     before = world.instance("d")

@@ -224,7 +224,7 @@ def test_fallbacks_must_exist_and_be_safe(rig: Any, options: Any, message: str) 
         rig(**options)
 
 
-def test_what_a_controller_leaves_unwritten_is_zero_not_what_the_last_one_wrote(rig: Any) -> None:
+def test_command_interface_that_a_controller_does_not_write_is_zero(rig: Any) -> None:
     def writes_all(state: Any, command: Any, now: float, period: float) -> None:
         command.array.fill(0.5)
 

@@ -107,7 +107,7 @@ def test_while_one_is_published_only_the_newest_of_the_next_waits() -> None:
     assert list(dict.fromkeys(listener.received)) == [Tick(1), Tick(4)]
 
 
-def test_what_was_overwritten_before_it_was_published_is_counted() -> None:
+def test_snapshots_overwritten_before_publication_are_counted() -> None:
     listener = Listener()
     listener.gate.clear()
     outbox = _outbox(listener)

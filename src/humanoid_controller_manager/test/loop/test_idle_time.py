@@ -26,7 +26,7 @@ def _log_calls(name: str, component: Any, log: list[str]) -> None:
 
 
 @pytest.mark.parametrize("ring_first", [True, False])
-def test_it_comes_up_last_and_goes_down_first(
+def test_owner_of_the_idle_time_is_activated_last_and_deactivated_first(
     rig: Any, scripted_hardware: Any, cycling_hardware: Any, ring_first: bool
 ) -> None:
     log: list[str] = []
@@ -61,7 +61,9 @@ def test_two_owners_are_refused(rig: Any, cycling_hardware: Any) -> None:
         rig({"left": (cycling_hardware(), ("a",)), "right": (cycling_hardware(), ("b",))})
 
 
-def test_it_is_given_the_time_until_the_next_tick(rig: Any, cycling_hardware: Any) -> None:
+def test_owner_of_the_idle_time_gets_the_time_until_the_next_tick(
+    rig: Any, cycling_hardware: Any
+) -> None:
     ring = cycling_hardware()
     robot = rig({"ring": (ring, ("a",))})
     ticked = threading.Event()

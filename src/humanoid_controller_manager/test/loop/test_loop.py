@@ -15,7 +15,7 @@ from humanoid_controller_manager.safety.limit_stage import Limited
 HEARTBEAT_LIMIT = 0.2  # [s]
 
 
-def test_what_is_reported_is_what_was_written_after_limits(rig: Any) -> None:
+def test_snapshot_has_the_command_written_after_limits(rig: Any) -> None:
     robot = rig().start("damped")
 
     def far(state: Any, command: Any, now: float, period: float) -> None:

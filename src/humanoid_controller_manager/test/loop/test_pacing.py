@@ -149,7 +149,7 @@ def test_a_summary_of_almost_nothing_is_zero(count: int) -> None:
     assert summary.period_mean == summary.period_max == 0.0
 
 
-def test_what_left_the_window_is_dropped() -> None:
+def test_statistics_drop_ticks_older_than_the_window() -> None:
     starts = np.arange(WINDOW + 50, dtype=float)
     executions = np.full(WINDOW + 50, 1e-4)
     executions[10] = 5.0

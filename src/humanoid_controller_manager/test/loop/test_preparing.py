@@ -61,7 +61,9 @@ def test_from_a_stiff_mode_the_stiffness_in_force_holds_the_pose(robot: Any, dri
     assert not drives.written[-1][1:3].any()
 
 
-def test_what_pushed_the_joints_before_does_not_go_on_meanwhile(robot: Any, drives: Any) -> None:
+def test_velocity_and_effort_of_the_previous_controller_stop_during_preparing(
+    robot: Any, drives: Any
+) -> None:
     def push(state: Any, command: Any, now: float, period: float) -> None:
         command.position[:] = state.position
         command.velocity[:], command.effort[:] = 0.5, 2.0

@@ -42,7 +42,9 @@ def test_a_controller_starts_from_the_measured_state_and_the_command_in_force(ri
     assert now == robot.time
 
 
-def test_what_a_controller_does_to_the_command_it_is_shown_changes_nothing(rig: Any) -> None:
+def test_controller_that_changes_the_command_in_on_activate_changes_no_written_command(
+    rig: Any,
+) -> None:
     robot = rig().start("damped")
     robot.tick()
 

@@ -85,7 +85,7 @@ def test_mode_in_force_is_known_from_the_latest_tick(
     assert latest_tick(folder=tmp_path, clock=lambda: at) is None
 
 
-def test_what_happened_within_one_tick_is_kept_with_its_text(
+def test_recorder_keeps_the_events_of_each_tick_with_their_texts(
     rig: Any, record: Callable[[Any], Recorded]
 ) -> None:
     recorded = record(rig().start())

@@ -84,7 +84,7 @@ def test_timers_subscriptions_guards_services_and_clients_are_executed(ros: Ros)
     ros.spin_until(lambda: answer.done() and {"timer", "message", "guard"} <= set(heard))
 
 
-def test_what_a_node_creates_later_is_executed_and_what_it_destroys_is_not(ros: Ros) -> None:
+def test_executor_runs_callbacks_created_later_and_no_destroyed_ones(ros: Ros) -> None:
     node, heard = ros.node("changing"), []
     node.create_timer(60.0, lambda: None)
     ros.spin_idle()

@@ -130,7 +130,7 @@ def test_a_fall_is_reported_until_another_mode_is_chosen(watched) -> None:
     assert watched.report()[MODE].values["falls"] == "1"
 
 
-def test_what_the_controller_in_charge_remarks_is_reported_as_long_as_it_does(watched) -> None:
+def test_remark_of_the_controller_in_charge_is_reported_while_it_lasts(watched) -> None:
     rig = watched.rig
     torque = rig.controllers["torque"]
     torque.remarks = "stale commands"

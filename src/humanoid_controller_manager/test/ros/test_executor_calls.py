@@ -61,7 +61,7 @@ def test_an_exception_of_a_function_reaches_its_caller() -> None:
     assert isinstance(call.error, ControllerError)
 
 
-def test_what_waits_at_the_end_is_refused_and_never_done() -> None:
+def test_waiting_call_is_refused_at_the_end_and_never_run() -> None:
     done: list[int] = []
     calls, call = _waiting(lambda: done.append(1))
     calls.close()
@@ -71,7 +71,7 @@ def test_what_waits_at_the_end_is_refused_and_never_done() -> None:
     assert done == []
 
 
-def test_what_comes_after_the_end_is_refused_at_once() -> None:
+def test_call_after_the_end_is_refused_at_once() -> None:
     calls = ExecutorCalls(lambda: None, LINUX)
     calls.close()
     with pytest.raises(ControllerError, match="shutting down"):

@@ -49,7 +49,7 @@ def test_an_ordered_end_reports_what_was_confirmed() -> None:
     )
 
 
-def test_what_may_still_be_powered_is_reported_in_sentences() -> None:
+def test_shutdown_report_names_joints_that_may_still_be_powered() -> None:
     ending = end_of(manager_that(raising(BOTH)))
     text = "joints may still be powered: Side: elbow may be armed; CAN: no adapter"
     assert ending == ShutdownReport(text, ())
@@ -129,7 +129,7 @@ class QuietSession(RosSession):
         pass
 
 
-def test_what_fails_once_the_joints_may_have_torque_ends_in_order(
+def test_failed_start_of_the_services_stops_manager_and_services_in_order(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     calls: list[str] = []

@@ -50,7 +50,7 @@ def command(*rows: float) -> JointCommand:
         (command(0.5, 1.0, 1.0, 5.0, 0.1), [VELOCITY, EFFORT, STIFFNESS, DAMPING]),
     ],
 )
-def test_what_can_t_act_is_counted_on_the_servo_and_never_on_the_motor(
+def test_ineffective_commands_are_counted_for_the_servo_and_never_for_the_motor(
     counter: IneffectiveCommands, asked: JointCommand, in_vain: list[int]
 ) -> None:
     counter.look(asked)

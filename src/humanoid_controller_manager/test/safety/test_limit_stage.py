@@ -128,7 +128,7 @@ def test_limiting_twice_changes_nothing(
 
 
 @given(commands, positions, effort_limits)
-def test_what_is_changed_is_counted_and_nothing_else(
+def test_limit_stage_counts_exactly_the_joints_whose_command_it_changes(
     command: JointCommand, position: list[float], limit: list[float]
 ) -> None:
     result, stage = _applied(command, position, limit)

@@ -178,7 +178,7 @@ def test_braking_is_left_alone_however_much_it_is() -> None:
     assert not joints.stage.counts.any()
 
 
-def test_what_pushes_a_joint_faster_along_its_way_goes_first() -> None:
+def test_braking_takes_the_effort_limit_before_any_other_torque() -> None:
     """Braking uses the whole limit: no torque may drive the joint further, or back."""
     joints = Joints(velocity=-2.0)
     written = joints.tick(effort=5.0, damping=6.0)
@@ -188,7 +188,7 @@ def test_what_pushes_a_joint_faster_along_its_way_goes_first() -> None:
 
 # Each of the two is within the effort limit of 10 Nm, their sum is not.
 @pytest.mark.parametrize(("spring", "effort"), [(6.0, 5.0), (-6.0, -5.0), (9.0, 2.0)])
-def test_what_drives_a_joint_is_added_up(spring: float, effort: float) -> None:
+def test_torques_of_stiffness_and_effort_are_limited_as_a_sum(spring: float, effort: float) -> None:
     joints = Joints()
     stiffness = 10.0 * STEP**-1  # one step of the target pulls with 10 Nm
     joints.tick(stiffness=stiffness)  # a mode begins
@@ -238,7 +238,7 @@ def test_gains_above_the_joints_largest_are_cut_and_counted() -> None:
     assert stage.counts[Limited.GAINS].tolist() == [2, 0]
 
 
-def test_what_a_target_may_pull_with_is_reckoned_with_the_gains_that_are_left() -> None:
+def test_pull_of_a_target_is_computed_with_the_limited_gains() -> None:
     stage = LimitStage(replace(LIMITS, gains=np.array([[50.0, 50.0], [4.0, 4.0]])))
     written = _command(position=0.02, stiffness=5000.0)
     stage.apply(_state(), written, PERIOD)

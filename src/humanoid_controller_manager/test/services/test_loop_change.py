@@ -29,7 +29,7 @@ class Counted(LinuxMachine):
         return event.is_set()
 
 
-def test_what_holds_already_is_not_waited_for() -> None:
+def test_wait_for_a_true_condition_returns_at_once() -> None:
     machine = Counted()
     assert LoopChange(machine).wait_for(lambda: True, 1.0)
     assert machine.waits == []

@@ -26,7 +26,7 @@ def node() -> Iterator[Node]:
 
 @pytest.mark.parametrize("error", [KeyError("q"), SystemExit(2)])
 @pytest.mark.parametrize("telling_fails", [False, True])
-def test_what_a_callback_raises_is_logged_and_reported_and_the_services_go_on(
+def test_error_of_a_callback_is_logged_and_reported_and_the_services_go_on(
     node: Node, caplog: Any, error: BaseException, telling_fails: bool
 ) -> None:
     executor = CallbackExecutor(context=node.context)
