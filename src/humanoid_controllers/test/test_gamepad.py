@@ -49,7 +49,7 @@ def test_one_button_of_a_chord_asks_for_nothing(gamepad: Gamepad, button: Button
     assert gamepad.pressed(held(button)) is None
 
 
-def test_what_is_held_when_the_gamepad_comes_asks_for_nothing() -> None:
+def test_buttons_held_when_the_gamepad_connects_request_nothing() -> None:
     pad = Gamepad()
     assert pad.pressed(held(Button.L1, Button.A)) is None
     assert pad.pressed(held(Button.L1, Button.A)) is None

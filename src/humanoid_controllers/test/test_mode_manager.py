@@ -489,7 +489,7 @@ def test_damp_is_open_in_a_stiff_mode_whatever_is_latched() -> None:
     assert modes.handle(Intent.DAMP, 0.2).accepted
 
 
-def test_what_follows_from_a_fall_does_not_hide_its_cause() -> None:
+def test_later_falls_do_not_hide_the_cause_of_the_first_fall() -> None:
     loop = ShownLoop(
         [_snapshot(Mode.DAMPING, 3, fall=Fall(1, Reason.of(CONTROLLER_FAILED, "cable off")))]
     )

@@ -100,7 +100,7 @@ def test_a_controller_that_is_not_loaded_is_refused(robot: Any) -> None:
     assert "unknown controller 'ghost'" in answer.message
 
 
-def test_what_is_on_its_way_is_reported_until_the_loop_has_answered(robot: Any) -> None:
+def test_requested_controller_is_pending_until_the_loop_has_answered(robot: Any) -> None:
     robot.enter(Mode.DAMPING)
     assert robot.modes.pending_controller == ""
     ask(robot, Mode.STANDBY, "other_standby")

@@ -62,5 +62,5 @@ def test_joints_with_gains_per_mode_keep_those_and_others_turn_easily(bench: Ben
     assert bench.controller.gains == (STIFFNESS, DAMPING)
 
 
-def test_it_is_held_against_gravity(bench: Bench) -> None:
+def test_guided_arm_is_held_against_gravity(bench: Bench) -> None:
     assert bench.controller.compensates_gravity

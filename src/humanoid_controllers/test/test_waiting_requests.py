@@ -110,7 +110,7 @@ def test_another_switch_drops_it(load: Any) -> None:
     assert load.message == "Rejected LOAD: ZERO_TORQUE came in force meanwhile"
 
 
-def test_what_no_waiting_helps_is_refused_at_once(writing: Any) -> None:
+def test_request_that_waiting_cannot_satisfy_is_refused_at_once(writing: Any) -> None:
     answer = writing.ask(Intent.START_REMOTE)
     assert (answer.accepted, answer.message) == (
         False,

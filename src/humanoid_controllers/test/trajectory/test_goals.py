@@ -21,7 +21,7 @@ from humanoid_motion.trajectory.points import Point
 NAMES = ["joint_0", "joint_1", "joint_2"]
 
 
-def test_it_is_a_controller() -> None:
+def test_trajectory_controller_fulfils_the_controller_contract() -> None:
     assert CONTROLLER_CONTRACT.taken_on(JointTrajectoryController, "test")
 
 
