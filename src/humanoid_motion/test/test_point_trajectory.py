@@ -93,7 +93,7 @@ def test_a_moving_joint_that_is_not_named_is_refused_by_name(through: Any) -> No
         ([Point(4.0, [1.9, 0], [0.5, 0]), Point(6.0, [1.9, 0], [0, 0])], "point 1 .*position 2.04"),
     ],
 )
-def test_what_is_beyond_a_limit_is_refused_by_point_and_joint(
+def test_trajectory_beyond_a_limit_is_refused_with_point_and_joint(
     through: Any, points: list[Point], text: str
 ) -> None:
     with pytest.raises(MotionRefusedError, match=text):
