@@ -18,7 +18,7 @@ def test_metadata_is_read(properties: dict[str, str]) -> None:
     assert found.policy_period == 0.02
 
 
-def test_what_is_written_is_read_again(properties: dict[str, str]) -> None:
+def test_read_metadata_is_written_unchanged(properties: dict[str, str]) -> None:
     found = PolicyMetadata.from_strings(properties, "policy.onnx")
     assert found.to_strings() == properties
     del properties["observation_scales"]
