@@ -86,7 +86,7 @@ def test_only_the_robot_in_the_namespace_of_the_node_is_replayed(
     "topic",
     ["/remote_policy_controller/command", "/joy", "/humanoid_control/anything"],
 )
-def test_what_is_no_observation_is_left_out_and_named_once(
+def test_topic_that_is_no_observation_is_not_replayed_and_named_once(
     play, node: Node, logged: list[str], topic: str
 ) -> None:
     for _ in range(2):
@@ -104,7 +104,7 @@ def test_lines_of_the_log_are_logged_and_not_published(play, node: Node, logged:
     assert player.count == 0
 
 
-def test_what_was_published_last_is_repeated_topic_by_topic(play, node: Node, bags) -> None:
+def test_player_repeats_the_last_message_of_each_topic(play, node: Node, bags) -> None:
     states, modes = "/prime/joint_states", "/control_mode"
     player = play(states, JointState(name=["first"]))
     play(states, JointState(name=["last"]))

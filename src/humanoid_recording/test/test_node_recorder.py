@@ -72,7 +72,7 @@ def test_a_topic_is_recorded_once_it_has_a_publisher() -> None:
     ],
     ids=["another version", "two types", "not installed", "no name of a type"],
 )
-def test_what_would_be_misread_is_not_recorded_and_reported_once(publishers) -> None:
+def test_topic_with_an_unreadable_type_is_not_recorded_and_reported_once(publishers) -> None:
     graph = Graph(publishers)
     graph.look()
     assert not graph.listening

@@ -56,7 +56,7 @@ def test_a_damaged_recording_is_read_up_to_the_damage(tmp_path: Path, bags) -> N
     assert reader.damage.startswith("walk_0.mcap is damaged from byte ")
 
 
-def test_what_was_flushed_is_there_before_the_end(tmp_path: Path, bags) -> None:
+def test_flushed_message_is_readable_before_the_end(tmp_path: Path, bags) -> None:
     folder = tmp_path / "walk"
     with BagWriter(folder, lambda _: PLENTY) as bag:
         bag.add_topic(bags.topic(STATES, MESSAGE))

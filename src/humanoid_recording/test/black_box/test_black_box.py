@@ -258,7 +258,7 @@ def test_a_box_that_is_stopped_saves_what_is_waiting(watched: Watched) -> None:
     assert len(watched.store.files()) == 1
 
 
-def test_what_a_control_process_left_that_was_killed_is_saved_at_the_start(
+def test_records_of_a_killed_control_process_are_saved_at_the_start(
     flights: Any, tmp_path: Path
 ) -> None:
     (tmp_path / "memory").mkdir()
@@ -399,7 +399,7 @@ def test_a_disk_that_is_nearly_full_is_left_to_others(watched: Watched) -> None:
     assert watched.store.files() == []
 
 
-def test_what_a_killed_box_had_begun_is_removed(watched: Watched) -> None:
+def test_unfinished_file_of_a_killed_black_box_is_removed(watched: Watched) -> None:
     begun = watched.store.folder / ".partial_123"
     begun.mkdir(parents=True)
     (begun / "x.mcap").touch()

@@ -103,7 +103,7 @@ def counted(**columns: list[float]) -> list[tuple[int, Float64MultiArray]]:
     ]
 
 
-def test_what_counts_traffic_is_no_trouble_and_what_seldom_grows_is() -> None:
+def test_counter_that_seldom_grows_is_reported_and_a_traffic_counter_is_not() -> None:
     numbers = counted(sent=[1.0, 2, 3, 4, 5, 6], lost=[0.0, 0, 2, 2, 3, 3], none=[7.0] * 6)
     assert list(remarks(numbers, 2_000_000_000)) == [
         (2_000_000_000, "counted: lost: 3 times until +2.00 s")
