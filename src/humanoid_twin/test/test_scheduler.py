@@ -63,7 +63,7 @@ def test_all_drives_are_stepped_then_the_plant_then_all_drives_get_the_tick():
     ]  # fmt: skip
 
 
-def test_what_happens_on_a_bus_comes_before_the_step_of_the_same_time():
+def test_bus_events_come_before_the_step_of_the_same_time():
     world, history = world_of(MILLISECOND)
     world.advance(MILLISECOND)
     assert history[0] == ("bus 0", MILLISECOND)

@@ -304,7 +304,7 @@ def test_line_without_end_is_refused_once_and_then_dropped(host):
     assert host.ask(b"\rV\r") == b"\aV1013\r"
 
 
-def test_what_a_client_left_half_written_does_not_spoil_the_next_one(bench, port):
+def test_half_written_line_of_a_client_does_not_disturb_the_next_client(bench, port):
     first = Host(bench, port)
     first.write(b"S8\rO\rT0506")
     os.close(first.line)

@@ -110,7 +110,7 @@ def test_an_empty_value_is_read_as_nothing():
     ],
     ids=str,
 )
-def test_what_cannot_be_is_aborted_with_its_code(request_, code):
+def test_invalid_sdo_request_is_aborted_with_its_code(request_, code):
     assert code_of(Store().ask(request_)) == code
 
 

@@ -53,7 +53,7 @@ layouts = st.lists(
 
 
 @given(layouts, st.data())
-def test_what_is_packed_is_unpacked_with_padding_of_any_bits(layout, data):
+def test_packed_process_data_is_unpacked_with_padding_of_any_bits(layout, data):
     objects = Objects(*[(bits, signed) for bits, signed, _ in layout])
     lines = []
     for line, (_, _, padding) in zip(

@@ -136,7 +136,7 @@ def test_a_cut_cable_leaves_the_slaves_before_it(master, after, left):
     assert answer.counter == 3
 
 
-def test_what_follows_a_malformed_datagram_passes_unchanged(master):
+def test_bytes_after_a_malformed_datagram_pass_unchanged(master):
     frame = bytearray(
         encode_frame([Datagram(Command.BRD, 0, bytes(2)), Datagram(Command.BRD, 0, bytes(2))])
     )

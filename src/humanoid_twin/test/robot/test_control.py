@@ -125,7 +125,7 @@ REFUSALS = [
 ]
 
 
-def test_what_cannot_be_is_refused_with_the_reason(control):
+def test_invalid_command_of_the_robot_is_refused_with_the_reason(control):
     for ask, why in REFUSALS:
         with pytest.raises(TwinError, match=why):
             ask(control)

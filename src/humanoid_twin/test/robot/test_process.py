@@ -92,7 +92,7 @@ def test_a_robot_brings_its_cable_along_and_takes_it_away(prime_file):
     assert not set(ends) & {name for _, name in socket.if_nameindex()}
 
 
-def test_what_is_missing_is_reported(prime_file, tmp_path, caplog):
+def test_missing_files_interfaces_and_buses_are_reported(prime_file, tmp_path, caplog):
     none, urdf = str(tmp_path / "none"), str(prime_file)
     cases = {
         f"URDF of the virtual robot '{none}': ": ["--urdf", none, "--ring", "lo"],
