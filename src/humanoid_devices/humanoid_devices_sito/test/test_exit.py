@@ -247,7 +247,7 @@ def test_a_process_that_stands_still_after_the_loops_end_leaves_no_motor_stiff(
     assert enabled(bench) == []
 
 
-def test_what_an_exit_could_not_disable_is_left_to_the_guard(stiff: Stiff) -> None:
+def test_guard_disables_the_motors_that_an_exit_could_not_disable(stiff: Stiff) -> None:
     bench, rig = stiff()
     bench.call("unplug")
     rig.run(0.3)

@@ -56,7 +56,7 @@ def test_an_adapter_that_comes_back_finds_no_command_so_the_guard_disables_the_m
     end(rig)
 
 
-def test_what_the_guard_has_proved_after_a_lost_adapter_counts_at_the_exit(stiff: Stiff) -> None:
+def test_exit_accepts_the_proof_of_the_guard_after_a_lost_adapter(stiff: Stiff) -> None:
     bench, rig = stiff()
     unplug(bench, rig, 1.0)
     rig.run(1.0)

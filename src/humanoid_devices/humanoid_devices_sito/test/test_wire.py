@@ -67,7 +67,7 @@ def test_reset_payload_is_eight_times_0x55() -> None:
 @given(
     st.builds(Command, I16, I16, I32) | st.builds(Feedback1, I16, I16) | st.builds(Feedback2, I32)
 )
-def test_whatever_fits_comes_back(message) -> None:
+def test_encoded_message_is_decoded_to_the_same_message(message) -> None:
     assert type(message).decode(message.encode()) == message
 
 

@@ -281,7 +281,7 @@ def test_batches_for_one_slave_follow_each_other_object_by_object(make_world) ->
     assert world.drives[0].objects[VELOCITY] == b"\x03\0\0\0"
 
 
-def test_what_is_abandoned_ends_at_once_and_is_never_sent(make_world) -> None:
+def test_abandoned_batches_end_at_once_and_are_never_sent(make_world) -> None:
     world = make_world(3)
     keys = (POSITION, VELOCITY)
     objects = tuple(register(slave, key, 1) for slave in (2, 1, 0) for key in keys)

@@ -356,7 +356,9 @@ def test_an_emergency_is_delivered_and_the_answer_behind_it_found(make_world) ->
         (b"anything", 2),
     ],
 )
-def test_what_is_no_answer_is_passed_over(make_world, payload: bytes, kind: int) -> None:
+def test_message_that_does_not_answer_the_request_is_ignored(
+    make_world, payload: bytes, kind: int
+) -> None:
     world = make_world(1)
     drive = world.drives[0]
     drive.objects[GAIN] = VALUE

@@ -31,7 +31,7 @@ def refusals(*objects: SdoObject, mode: Mode = Mode.DAMPING, write: bool = True)
 @pytest.mark.parametrize(
     "index", [0x6040, 0x6060, 0x6071, 0x607A, 0x60B0, 0x60B1, 0x60B2, 0x60C2, 0x60FF]
 )
-def test_what_moves_a_drive_belongs_to_the_control_loop(mode: Mode, index: int) -> None:
+def test_only_the_control_loop_writes_objects_that_move_a_drive(mode: Mode, index: int) -> None:
     (message,) = refusals(SdoObject(0, index, 0, b"\0\0\0\0"), mode=mode)
     assert f"0x{index:04X} belongs to the control loop" in message
 

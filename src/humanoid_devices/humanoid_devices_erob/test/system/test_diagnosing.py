@@ -153,7 +153,7 @@ def test_the_mailbox_messages_of_drives_are_counted_by_outcome(bench) -> None:
     assert (values["emergency messages"], values["SDO objects timed out"]) == ("1", "1")
 
 
-def test_whatever_keeps_gains_from_being_confirmed_is_reported_with_a_fix(bench) -> None:
+def test_every_cause_of_unconfirmed_gains_is_reported_with_its_reason_code(bench) -> None:
     registers = bench.system._watch.statement.registers
     bench.state_impedance(registers, gate_open=False, status_message="waiting")
     closed = diagnoses(bench)[IMPEDANCE]

@@ -147,7 +147,7 @@ def test_slave_that_left_op_is_a_fault_although_its_statusword_is_healthy(bench)
     assert report.codes == ("AL_WATCHDOG", "SLAVE_LEFT_OP")
 
 
-def test_what_a_user_must_do_is_reported_until_all_is_well(bench) -> None:
+def test_remedy_is_reported_until_the_drive_is_healthy(bench) -> None:
     bench.slaves.words[0] = FAULT
     bench.tick()
     bench.monitor.remark(Reason.of(DRIVE_NOT_READY, "restart the control process"))

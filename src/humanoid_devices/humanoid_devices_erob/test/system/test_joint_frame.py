@@ -88,6 +88,6 @@ def frame_of_three(tmp_path_factory: pytest.TempPathFactory) -> JointFrame:
     )
 
 
-def test_what_the_wire_cannot_carry_is_saturated() -> None:
+def test_target_beyond_the_range_of_the_wire_is_saturated() -> None:
     counts = as_wire_counts(np.array([1e12, -1e12, 0.5, 1.5]))
     assert counts.tolist() == [2**31 - 1, -(2**31), 0, 2]

@@ -12,7 +12,7 @@ from humanoid_devices_erob.wire.objects import VELOCITY_GAIN
 
 
 @pytest.mark.parametrize("delay", [0.15, 1.0, 2.0])
-def test_what_is_read_is_what_the_drive_has_however_late_it_answers(
+def test_read_value_is_that_of_the_drive_however_late_the_drive_answers(
     make_bench: Any, delay: float
 ) -> None:
     chance = Random(1)
