@@ -97,7 +97,7 @@ def test_the_arm_comes_up_reaches_its_pose_and_goes_down(hc: Any, home: Path) ->
         assert "not drawn" not in up.text
 
 
-def test_it_has_no_real_bring_up_yet(hc: Any, home: Path) -> None:
+def test_new_robot_without_drives_is_refused_by_hc_up_real(hc: Any, home: Path) -> None:
     up = hc("up", "real", "--robot", "mine", **built(home))
     assert up.finish() == 1
     assert "Mine has no drives, so it is for mujoco and mock only: add 'drives'" in up.text

@@ -151,7 +151,7 @@ def black_box(hc_here: Callable[..., Any]) -> Callable[..., tuple[int, list[str]
     return run
 
 
-def test_what_is_not_there_is_reported_in_a_sentence(
+def test_hc_blackbox_reports_missing_files_and_a_missing_black_box(
     black_box: Callable[..., tuple[int, list[str]]], tmp_path: Path
 ) -> None:
     for arguments, sentence in (

@@ -37,7 +37,7 @@ def hurry(start: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     return lambda: monkeypatch.setattr(surroundings, "TIMEOUT", 3.0)
 
 
-def test_what_ends_on_a_signal_or_has_ended_is_well(run: Any) -> None:
+def test_clean_up_accepts_programs_that_end_on_a_signal_or_have_ended(run: Any) -> None:
     polite, ended = run(POLITE), run("print('ready')")
     polite.clean_up()
     assert polite.process.returncode == -signal.SIGTERM
@@ -45,7 +45,7 @@ def test_what_ends_on_a_signal_or_has_ended_is_well(run: Any) -> None:
     ended.clean_up()
 
 
-def test_what_had_to_be_killed_is_reported_and_the_rest_is_ended(
+def test_clean_up_reports_killed_programs_and_ends_the_others(
     run: Any, start: Any, hurry: Callable[[], None]
 ) -> None:
     polite, stubborn = run(POLITE), run(STUBBORN)
@@ -56,7 +56,9 @@ def test_what_had_to_be_killed_is_reported_and_the_rest_is_ended(
     assert polite.process.returncode == -signal.SIGTERM
 
 
-def test_what_was_left_behind_is_reported(run: Any, hurry: Callable[[], None]) -> None:
+def test_clean_up_reports_killed_descendants_of_an_ended_program(
+    run: Any, hurry: Callable[[], None]
+) -> None:
     parent = run(LEAVES)
     assert parent.process.wait() == 0
     hurry()

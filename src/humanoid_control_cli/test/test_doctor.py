@@ -204,7 +204,9 @@ def test_the_rights_of_this_process_are_those_of_the_kernel(tmp_path: Path) -> N
     assert held(tmp_path) == {Capability.NET_RAW, Capability.SYS_NICE}
 
 
-def test_what_the_kernel_would_refuse_is_named_beforehand(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_capability_is_named_with_the_action_that_requires_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     none = frozenset({Capability.NET_ADMIN})
     monkeypatch.setattr("humanoid_control_common.machine.rights.held", lambda: none)
     message = "^a ring on ecs0 needs CAP_NET_RAW, which this process lacks: "

@@ -58,7 +58,7 @@ def test_another_mode_is_refused(robot: Starter, modes: ModeClient, tmp_path: Pa
         (["--joint", WRIST, "--joint", WRIST], "a joint is given twice"),
     ],
 )
-def test_what_cannot_be_recorded_is_refused_before_anything_moves(
+def test_invalid_friction_recording_is_refused_before_any_motion(
     robot: Starter, modes: ModeClient, tmp_path: Path, options: list[str], words: str
 ) -> None:
     to_standby(modes)

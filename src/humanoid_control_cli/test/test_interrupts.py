@@ -35,7 +35,7 @@ def test_an_interrupt_waits_for_the_end_of_the_block(interrupts: Interrupts) -> 
     assert done
 
 
-def test_it_is_raised_once(interrupts: Interrupts) -> None:
+def test_held_back_interrupt_is_raised_once(interrupts: Interrupts) -> None:
     with pytest.raises(KeyboardInterrupt), interrupts.held_back():
         ctrl_c()
     with interrupts.held_back():

@@ -111,7 +111,7 @@ def test_a_client_holds_the_pose_and_every_key_comes_back(
         control.activate()
 
 
-def test_what_is_wrong_ends_the_stream_and_the_next_activation_goes_on(
+def test_refused_update_ends_the_stream_and_the_next_activation_starts_it_again(
     ready: ModeClient, client: JointClient
 ) -> None:
     """Cases 7, 9, 10, 11, 36, 37, end to end."""

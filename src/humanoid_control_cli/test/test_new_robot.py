@@ -45,7 +45,7 @@ def described(package: NewPackage, into: Path, **arguments: str) -> RobotDescrip
         ("use_fake_hardware", "mock_components/GenericSystem"),
     ],
 )
-def test_it_describes_the_robot_for_simulation_and_mock(
+def test_new_package_describes_the_robot_for_simulation_and_mock(
     export: Path, tmp_path: Path, argument: str, plugin: str
 ) -> None:
     found = described(package_files("mine", export), tmp_path / "ws", **{argument: "true"})

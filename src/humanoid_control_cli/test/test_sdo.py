@@ -54,7 +54,7 @@ def test_several_slaves_are_read_at_once(ask) -> None:
     assert ask("read", "0-1", "0x1008") == (0, expected)
 
 
-def test_what_was_written_is_read_back(ask) -> None:
+def test_hc_sdo_prints_the_written_value_and_the_read_value(ask) -> None:
     assert ask("write", "0", "0x2381:1", "-19") == (
         0,
         ["slave 0 0x2381:01 = -19 (0xFFFFFFED)"],

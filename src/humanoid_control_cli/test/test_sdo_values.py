@@ -44,7 +44,7 @@ def test_an_address_is_written_as_the_documents_do() -> None:
         ("", "object index is ''"),
     ],
 )
-def test_what_is_no_object_is_refused(word: str, message: str) -> None:
+def test_malformed_object_address_is_refused(word: str, message: str) -> None:
     with pytest.raises(ArgumentError, match=message):
         parse_address(word)
 
@@ -58,13 +58,13 @@ def test_positions_are_one_or_several(word: str, positions: list[int]) -> None:
 
 
 @pytest.mark.parametrize("word", ["", "-1", "9-0", "0-", "a", "65536", "0,,1"])
-def test_what_is_no_position_is_refused(word: str) -> None:
+def test_malformed_ring_positions_are_refused(word: str) -> None:
     with pytest.raises(ArgumentError, match="ring position is"):
         parse_positions(word)
 
 
 @given(st.sampled_from(NUMBERS), st.data())
-def test_what_is_written_reads_the_same(kind: ValueType, data: st.DataObject) -> None:
+def test_encoded_number_is_shown_as_the_same_number(kind: ValueType, data: st.DataObject) -> None:
     bits = 8 * (kind.size or 0)
     low, high = (-(1 << bits - 1), (1 << bits - 1) - 1) if kind.signed else (0, (1 << bits) - 1)
     value = data.draw(st.integers(low, high))

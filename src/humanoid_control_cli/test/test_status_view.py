@@ -69,7 +69,7 @@ def test_everything_is_on_one_screen_of_80_columns() -> None:
     assert len(text.split("what to do")[0].splitlines()) <= 40
 
 
-def test_what_remote_does_and_refused_last_is_one_row() -> None:
+def test_state_and_latest_refusal_of_remote_are_one_row() -> None:
     status = full_status()
     message = "follows commands; 3 refused, the latest (number 37): joints unknown: knee"
     values = {"received": "40", "refused": "3", "latest refusal [s ago]": "2.5"}
@@ -138,7 +138,7 @@ def test_one_message_is_no_flow() -> None:
     assert not status.complete
 
 
-def test_what_a_trajectory_controller_does_is_one_row() -> None:
+def test_state_of_a_trajectory_controller_is_one_row() -> None:
     status = full_status()
     state = TrajectoryState(goal=3, status=TrajectoryState.ACTIVE, time=1.25, duration=4.0)
     status.motions["left_arm"] = state

@@ -325,7 +325,7 @@ def test_a_process_that_ends_before_it_is_ready_lets_nothing_else_start(
     assert not mark.exists()
 
 
-def test_what_a_process_leaves_in_its_group_goes_with_it(supervise) -> None:
+def test_child_left_in_the_group_of_an_ended_process_is_ended(supervise) -> None:
     run = supervise({"a": python(LEAVES_CHILD)})
     assert run.finish() == 0
     run.wait_until_alone()

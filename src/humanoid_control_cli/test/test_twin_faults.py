@@ -68,7 +68,7 @@ def test_an_erob_is_put_at_fault_by_its_name_and_a_new_battery_helps(
         (ELBOW, "hot", "'hot' is no error code of an eRob, there are "),
     ],
 )
-def test_what_cannot_break_is_refused(
+def test_hc_twin_break_refuses_unknown_joints_and_error_codes(
     prime: RobotControl, joint: str, error: str | None, message: str
 ) -> None:
     with pytest.raises(RefusedError) as refused:

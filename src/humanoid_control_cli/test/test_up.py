@@ -80,7 +80,9 @@ def test_a_malformed_file_starts_nothing(hc, tmp_path: Path) -> None:
     assert not left_in(tmp_path)
 
 
-def test_what_the_control_process_finds_wrong_is_passed_on(hc, slow_controllers: Path) -> None:
+def test_hc_up_shows_the_configuration_error_of_the_control_process(
+    hc, slow_controllers: Path
+) -> None:
     text = slow_controllers.read_text()
     slow_controllers.write_text(text.replace("stiffness: 20.0", "stiffness: stiff"))
     up = hc("up", "mock", "--no-viewer", "--controllers", str(slow_controllers))

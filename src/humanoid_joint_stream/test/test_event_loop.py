@@ -26,7 +26,7 @@ def test_a_descriptor_that_is_closed_while_it_is_registered_does_not_end_the_loo
     assert not calls._thread.is_alive()
 
 
-def test_what_still_runs_is_ended_with_the_loop() -> None:
+def test_running_task_is_ended_with_the_event_loop() -> None:
     calls, ended = LoopThread(), []
 
     async def forever() -> None:

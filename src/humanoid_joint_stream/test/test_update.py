@@ -133,20 +133,22 @@ def like_erob() -> Any:
         ({"k_q_p": [1.0, 1.0, 20.0], "k_qd_p": [1.0] * 3}, "gains.k_qd_p[2]: 1, expected 2"),
     ],
 )
-def test_what_a_joint_cannot_do_is_unsupported(changes: Any, text: str) -> None:
+def test_values_that_do_not_act_on_a_joint_are_refused_as_unsupported(
+    changes: Any, text: str
+) -> None:
     """Case 36."""
     error = refusal(update(NOW, **changes), facts(like_erob()))
     assert error.status is Status.UNSUPPORTED
     assert text in str(error)
 
 
-def test_what_every_joint_can_do_is_supported() -> None:
+def test_values_that_act_on_every_joint_are_accepted() -> None:
     kp, kd = [5.0, 5.0, 20.0], [1.0, 1.0, np.float32(2.0)]
     message = update(NOW, load=[1.0, 1.0, 0.0], velocity=[1.0] * 3, k_q_p=kp, k_qd_p=kd)
     UpdateCheck(facts(like_erob())).check(message, NOW)
 
 
-def test_what_a_joint_cannot_do_is_ignored_where_that_is_configured() -> None:
+def test_values_that_do_not_act_on_a_joint_are_ignored_if_configured() -> None:
     """Case 36, `ignore_unsupported`: the joint keeps position and the gains of the mode."""
     bench = Bench(like_erob(), ignore_unsupported=True).following()
     bench.send(update(bench.now, load=[5.0] * 3, velocity=[1.0] * 3))
@@ -169,7 +171,7 @@ ARRAYS = st.lists(FINITE, min_size=0, max_size=COUNT + 1)
     reference=st.one_of(st.none(), st.integers(-(2**63), 2**63 - 1)),
     extrapolation=st.integers(-(2**63), 2**63 - 1),
 )
-def test_whatever_is_accepted_is_a_valid_command_at_any_time(
+def test_accepted_update_gives_a_valid_command_at_any_time(
     position: list[float],
     velocity: list[float],
     load: list[float],

@@ -119,7 +119,7 @@ def check_angles(prime: Stack, joints: Iterable[str]) -> None:
 
 
 @pytest.mark.parametrize(("that", "seed"), TRIALS)
-def test_what_is_found_on_both_buses_is_the_truth_to_the_robot_that_is_started_with_it(
+def test_robot_measures_true_angles_with_the_calibration_found_on_both_buses(
     tmp_path: Path, that: Calibrated, seed: int
 ) -> None:
     random, package = Random(seed), find_robot(that.robot)

@@ -243,7 +243,9 @@ def checked(file: Path, bound: float) -> int:
     return hc_friction.check(file, (), bound, settings, True, 10.0)
 
 
-def test_what_was_recorded_is_found_again(hc: Stack, tmp_path: Path, capsys) -> None:
+def test_friction_check_confirms_the_recorded_map_and_detects_a_changed_one(
+    hc: Stack, tmp_path: Path, capsys
+) -> None:
     """`check` measures in the bins of the file, and judges by the bound."""
     file = tmp_path / "friction.yaml"
     ends, sweep = (-0.03, 0.03), Settings("sweep")

@@ -105,11 +105,11 @@ def test_a_lock_of_an_interrupted_task_is_not_had_between_two_tasks(counters: Mo
 @pytest.mark.parametrize(
     "package", ["humanoid_twin", "humanoid_stepped", "humanoid_control_msgs", "numpy"]
 )
-def test_what_is_no_thread_of_the_robot_is_not_interrupted(package: str) -> None:
+def test_packages_that_do_not_run_on_the_robot_are_not_interrupted(package: str) -> None:
     assert not preemption.is_product(package)
 
 
-def test_what_is_imported_already_is_refused() -> None:
+def test_instrumentation_refuses_packages_that_are_already_imported() -> None:
     assert preemption.is_product(humanoid_control_common.__name__)
     with pytest.raises(RuntimeError, match=r"already imported, so not interrupted: .*humanoid_con"):
         instrument()

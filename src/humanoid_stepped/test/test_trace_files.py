@@ -57,7 +57,7 @@ def test_the_run_of_a_robot_is_the_same_with_and_without_files(
     assert trace.digest() == without.digest()
 
 
-def test_what_latched_topics_held_at_the_beginning_is_in_the_bag(
+def test_bag_has_the_latched_messages_from_before_its_beginning(
     robot: SteppedRobot, tmp_path: Path
 ) -> None:
     robot.start()
