@@ -14,12 +14,14 @@ def not_required(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(ament_linters.REQUIRED, raising=False)
 
 
-def test_what_is_not_installed_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+def test_linter_that_is_not_installed_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     assert ament_linters.main([ABSENT]) == 0
     assert "not installed and not run: ament_no_such_linter" in capsys.readouterr().out
 
 
-def test_what_is_not_installed_fails_where_it_must_be(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_linter_that_is_not_installed_fails_where_linters_are_required(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv(ament_linters.REQUIRED, "1")
     assert ament_linters.main([ABSENT]) == 1
     assert ament_linters.main([["true"]]) == 0

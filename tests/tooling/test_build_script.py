@@ -95,7 +95,7 @@ def test_nothing_is_built_twice(workspace: Path) -> None:
         "arm/.hypothesis/x",
     ],
 )
-def test_what_is_linked_or_not_installed_needs_no_build(workspace: Path, name: str) -> None:
+def test_change_of_a_linked_or_uninstalled_file_needs_no_build(workspace: Path, name: str) -> None:
     build.main()
     (workspace / "src" / name).parent.mkdir(parents=True, exist_ok=True)
     (workspace / "src" / name).write_text("changed")
@@ -122,7 +122,7 @@ def test_what_is_linked_or_not_installed_needs_no_build(workspace: Path, name: s
         "../colcon.meta",
     ],
 )
-def test_what_is_installed_or_read_by_a_build_needs_one(workspace: Path, name: str) -> None:
+def test_change_of_an_installed_file_or_source_needs_a_build(workspace: Path, name: str) -> None:
     build.main()
     file = workspace / "src" / name
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -152,7 +152,7 @@ def test_a_failed_build_is_repeated_and_names_its_log(
     assert builds(workspace) == 2
 
 
-def test_what_a_removed_package_left_goes_too(workspace: Path) -> None:
+def test_build_removes_the_folders_of_a_removed_package(workspace: Path) -> None:
     for name in ("arm", "leg"):
         marker = workspace / "install" / name / "share/colcon-core/packages" / name
         marker.parent.mkdir(parents=True)

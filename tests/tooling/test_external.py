@@ -78,14 +78,14 @@ def test_listed_packages_are_built_once_they_are_imported(workspace: Path) -> No
     assert built_beside(workspace) == [f"{tools}/run", f"{tools}/topic", "bar/client"]
 
 
-def test_what_ros_has_is_left_out(workspace: Path) -> None:
+def test_imported_package_that_ros_has_is_not_built(workspace: Path) -> None:
     import_repositories(workspace)
     install(workspace / "ros", "tools_run")
     build.main()
     assert built_beside(workspace) == ["src/external/tools/topic", "bar/client"]
 
 
-def test_what_this_workspace_installed_itself_is_still_built(
+def test_imported_package_that_this_workspace_installed_is_still_built(
     workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import_repositories(workspace)
@@ -115,7 +115,7 @@ def test_a_changed_setup_of_an_imported_package_needs_a_build(workspace: Path) -
     assert (workspace / "called").exists()
 
 
-def test_what_was_built_of_a_removed_import_goes_too(workspace: Path) -> None:
+def test_build_removes_the_folders_of_a_removed_import(workspace: Path) -> None:
     import_repositories(workspace)
     marker = workspace / "install/tools_run/share/colcon-core/packages/tools_run"
     marker.parent.mkdir(parents=True)

@@ -138,7 +138,7 @@ def test_a_worker_that_dies_after_its_last_test_makes_it_red(run: Suite) -> None
     assert "red: pure: a test process died: gw0: SIGSEGV" in ran.text
 
 
-def test_what_is_collected_and_not_run_makes_it_red(run: Suite) -> None:
+def test_collected_test_that_does_not_run_fails_the_test_run(run: Suite) -> None:
     suite = "@alone\ndef test_leaves(): os._exit(0)\n@alone\ndef test_never(): pass\n"
     ran = run(suite)
     assert ran.code == 1

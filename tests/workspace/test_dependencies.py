@@ -174,20 +174,20 @@ def test_dependencies_are_packages_of_the_workspace_or_known_to_rosdep(package: 
 
 
 @every_package
-def test_what_a_package_imports_is_declared(package: str) -> None:
+def test_imports_of_a_package_are_declared(package: str) -> None:
     found = declared(package, "depend", "exec_depend") | OPTIONAL.get(package, set())
     assert keys(imported(package, test=False)) - found == set()
 
 
 @every_package
-def test_what_a_package_starts_or_looks_up_is_declared(package: str) -> None:
+def test_packages_that_a_package_starts_or_looks_up_are_declared(package: str) -> None:
     known = MANIFESTS.keys() | released()
     found = {name for name in started(package) & known if (package, name) not in CIRCULAR}
     assert found - declared(package, "depend", "exec_depend") == set()
 
 
 @every_package
-def test_what_its_tests_import_is_declared(package: str) -> None:
+def test_imports_of_the_tests_of_a_package_are_declared(package: str) -> None:
     found = declared(package, "depend", "exec_depend", "test_depend")
     circular = {other for this, other in CIRCULAR if this == package}
     assert keys(imported(package, test=True)) - found == circular & MANIFESTS.keys() & keys(
@@ -213,7 +213,7 @@ def test_no_dependency_is_declared_twice(package: str) -> None:
 
 
 @pytest.mark.parametrize("module", WITHOUT_KEY)
-def test_what_rosdep_does_not_know_is_pinned_and_named_where_it_is_needed(module: str) -> None:
+def test_modules_without_a_rosdep_key_are_pinned_and_named_by_their_users(module: str) -> None:
     requirements = (ROOT / f"requirements/{WITHOUT_KEY[module]}.txt").read_text()
     assert re.search(rf"^{module}==", requirements, flags=re.MULTILINE)
     users = [
@@ -226,7 +226,7 @@ def test_what_rosdep_does_not_know_is_pinned_and_named_where_it_is_needed(module
 
 
 @pytest.mark.parametrize("file", ["docs/build.md", ".github/workflows/workspace.yml"])
-def test_what_rosdep_would_install_by_pip_is_left_out(file: str) -> None:
+def test_rosdep_keys_installed_by_pip_are_skipped(file: str) -> None:
     everything = {str(e.text) for name in MANIFESTS for e in manifest(name)}
     by_pip = {key for key in everything if key in BY_PIP or key.endswith("-pip")}
     assert by_pip == BY_PIP
