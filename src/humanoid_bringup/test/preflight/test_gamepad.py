@@ -18,7 +18,7 @@ def test_a_joystick_that_is_there_will_do(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("present", "listed"), [((), "none"), (("js1", "js4"), "js1, js4")])
-def test_a_missing_one_is_reported_with_those_there_are(
+def test_missing_gamepad_is_reported_with_the_joysticks_present(
     present: tuple[str, ...], listed: str, tmp_path: Path
 ) -> None:
     for name in (*present, "event0", "mice"):

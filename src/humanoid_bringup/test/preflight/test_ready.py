@@ -46,7 +46,7 @@ def test_preflight_warning_does_not_prevent_the_start(found, hardware: Path) -> 
     assert require_buses(RING, hardware) == ["addresses: 10.0.0.1: remove it"]
 
 
-def test_all_that_is_missing_is_reported_at_once_with_its_remedy(found, hardware: Path) -> None:
+def test_missing_requirements_are_in_one_error_with_their_remedies(found, hardware: Path) -> None:
     found(missing("link", "down", "plug it in"), missing("x", "y", "z"))
     message = "link: down: plug it in; and x: y: z .*hc doctor --interface ecm0`"
     with pytest.raises(NotReadyError, match=message):

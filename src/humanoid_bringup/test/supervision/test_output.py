@@ -33,7 +33,7 @@ def test_lines_carry_their_label_in_columns(pipe: tuple[int, int]) -> None:
     assert written(output, pipe[0]) == expected
 
 
-def test_colours_differ_by_label_and_end_with_it(pipe: tuple[int, int]) -> None:
+def test_labels_differ_in_colour_and_the_text_has_none(pipe: tuple[int, int]) -> None:
     output = Output(pipe[1], "hc", ["a", "b"], colour=True)
     for label in ("a", "b"):
         output.add(label, b"text")
@@ -42,7 +42,7 @@ def test_colours_differ_by_label_and_end_with_it(pipe: tuple[int, int]) -> None:
     assert second == b"\x1b[0;35mb  |\x1b[0m text"
 
 
-def test_nothing_is_lost_however_much_waits(pipe: tuple[int, int]) -> None:
+def test_full_output_loses_no_line(pipe: tuple[int, int]) -> None:
     output = Output(pipe[1], "hc", ["a"], colour=False)
     lines = [b"%d" % i for i in range(100_000)]
     for line in lines:

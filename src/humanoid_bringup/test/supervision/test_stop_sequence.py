@@ -58,7 +58,7 @@ def test_a_needed_process_ends_after_its_dependants(messages: list[str]) -> None
     assert messages == []
 
 
-def test_a_stubborn_process_gets_harder_signals_in_time(messages: list[str]) -> None:
+def test_process_that_does_not_end_gets_sigterm_and_then_sigkill(messages: list[str]) -> None:
     stubborn = Fake("viewer", ends_on=SIGKILL)
     stop = sequence(messages, stubborn)
     for now, expected in [
@@ -109,7 +109,9 @@ def test_a_further_signal_waits_only_for_processes_that_need_another(messages: l
     assert robot.got == [SIGINT]
 
 
-def test_no_signal_kills_what_may_hold_torque_before_its_time(messages: list[str]) -> None:
+def test_repeated_interrupt_does_not_kill_the_control_process_before_its_timeout(
+    messages: list[str],
+) -> None:
     viewer, control = Fake("viewer", ends_on=None), Fake("control", ends_on=None, required=True)
     stop = sequence(messages, viewer, control)
     stop.advance(0.0)
