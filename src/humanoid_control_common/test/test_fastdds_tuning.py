@@ -43,14 +43,14 @@ def run(**environment: str) -> tuple[list[str], set[str]]:
 
 
 @pytest.mark.parametrize("name", [RANGE, "ROS_LOCALHOST_ONLY"])
-def test_on_this_machine_only_it_uses_the_loopback_and_nothing_else(name: str) -> None:
+def test_fastdds_on_one_machine_uses_the_loopback_only(name: str) -> None:
     threads, addresses = run(**{name: "LOCALHOST" if name == RANGE else "1"})
     assert not [thread for thread in threads if "shm" in thread]
     assert any(thread.startswith("dds.udp") for thread in threads)
     assert addresses == {LOOPBACK}
 
 
-def test_on_a_network_it_uses_no_shared_memory_either() -> None:
+def test_fastdds_on_a_network_uses_no_shared_memory() -> None:
     threads, addresses = run(**{RANGE: "SUBNET"})
     assert not [thread for thread in threads if "shm" in thread]
     assert addresses != {LOOPBACK}
@@ -64,7 +64,7 @@ def test_a_profile_of_the_users_own_stays(monkeypatch: pytest.MonkeyPatch) -> No
     assert dict(os.environ) == before
 
 
-def test_another_middleware_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tuning_changes_nothing_for_another_middleware(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(RANGE, "LOCALHOST")
     before = dict(os.environ)
     tune_middleware("rmw_cyclonedds_cpp")

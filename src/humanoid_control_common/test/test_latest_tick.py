@@ -86,7 +86,7 @@ def test_robot_in_another_namespace_is_another_one(file: RecordFile) -> None:
     assert latest(file, namespace="/left") is None
 
 
-def test_neither_ros_nor_numpy_is_loaded_for_it() -> None:
+def test_latest_tick_loads_neither_ros_nor_numpy() -> None:
     program = (
         "import sys, humanoid_control_common.tick_records.latest_tick; "
         "sys.exit(' '.join({'numpy', 'rclpy', 'pydantic'} & set(sys.modules)) or 0)"

@@ -55,7 +55,9 @@ def test_data_begin_behind_the_facts_at_a_multiple_of_64_bytes(size: int) -> Non
     [(HeaderWord.MAGIC, "is no file of notes, or not one yet"),
      (HeaderWord.VERSION, "has notes of another version of this program")],
 )  # fmt: skip
-def test_another_content_or_version_is_refused(path: Path, word: HeaderWord, text: str) -> None:
+def test_memory_file_of_another_content_or_version_is_refused(
+    path: Path, word: HeaderWord, text: str
+) -> None:
     memory = create_memory(path, SIZE)
     LAYOUT.begin(memory, b"facts")
     LAYOUT.header(memory)[word] += 1

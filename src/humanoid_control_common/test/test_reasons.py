@@ -41,7 +41,7 @@ def test_a_reason_that_is_given_twice_is_in_the_text_once(table: CodeTable) -> N
     assert joined((one, two, one)).text == "a; b"
 
 
-def test_other_words_are_the_same_reason(table: CodeTable) -> None:
+def test_reason_with_another_text_keeps_its_codes(table: CodeTable) -> None:
     reason = Reason.of(table.add("HOT", "m", "r"), "hot")
     assert reason.worded("very warm") == Reason("very warm", ("HOT",))
 

@@ -29,7 +29,7 @@ def test_a_namespace_is_absolute_however_it_is_written(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "/", " "])
-def test_nothing_is_the_root(text: str) -> None:
+def test_empty_namespace_is_the_root(text: str) -> None:
     assert checked_namespace(text) == ""
     assert (remapping(""), frame_prefix("/"), absolute("", "joy")) == ((), "", "/joy")
 

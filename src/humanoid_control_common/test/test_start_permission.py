@@ -51,7 +51,7 @@ def test_program_may_wait_for_the_last_step_only(
     assert permission.wait_for(Step.START), "a permission stays"
 
 
-def test_nothing_is_permitted_when_the_parent_has_ended(
+def test_start_is_not_permitted_when_the_parent_has_ended(
     given: Callable[[bytes], StartPermission],
 ) -> None:
     permission = given(b"")
@@ -59,7 +59,9 @@ def test_nothing_is_permitted_when_the_parent_has_ended(
     assert not permission.wait_for(Step.START)
 
 
-def test_programs_that_it_starts_do_not_wait(given: Callable[[bytes], StartPermission]) -> None:
+def test_child_processes_do_not_inherit_the_start_permission(
+    given: Callable[[bytes], StartPermission],
+) -> None:
     permission = given(b"")
     assert VARIABLE not in os.environ
     assert permission._pipe is not None

@@ -199,7 +199,7 @@ def test_a_writer_is_distinguished_from_another_process_of_its_number(tmp_path: 
     assert not create(replace(FACTS, boot_id="another"), tmp_path).writer_lives()
 
 
-def test_only_this_user_may_read_it_and_it_is_gone_after_its_removal(
+def test_record_file_is_readable_by_this_user_only_and_can_be_removed(
     file: RecordFile, tmp_path: Path
 ) -> None:
     assert file.path.stat().st_mode & 0o777 == 0o600
@@ -239,7 +239,7 @@ def test_a_file_without_tick_records_is_refused(
         attach(path)
 
 
-def test_where_memory_is_short_it_holds_less_or_is_not_made(
+def test_record_file_is_shorter_or_absent_if_memory_is_short(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     status = list(os.statvfs(tmp_path))
