@@ -32,7 +32,7 @@ def test_a_message_can_be_made(file: str) -> None:
 
 
 @pytest.mark.parametrize("file", [file for file in LISTED if file.startswith("srv")])
-def test_both_halves_of_a_service_can_be_made(file: str) -> None:
+def test_every_service_has_a_request_and_a_response(file: str) -> None:
     service = generated(file)
     assert service.Request().get_fields_and_field_types() is not None  # it may be empty
     assert service.Response().get_fields_and_field_types()
