@@ -76,7 +76,7 @@ def test_clearing_releases_the_stop_but_no_other_fault(robot: Any) -> None:
     assert not robot.ask(Intent.LOAD).accepted
 
 
-def test_another_press_after_clearing_stops_again(robot: Any) -> None:
+def test_second_press_after_clearing_stops_the_robot_again(robot: Any) -> None:
     robot.stop.press("gamepad")
     robot.tick()
     assert robot.modes.clear_fault(robot.time).accepted
@@ -112,7 +112,7 @@ def test_a_heartbeat_that_ends_is_a_stop(watched: Any) -> None:
     assert "heartbeat of desk ended (deadline 0.5 s)" in watched.message
 
 
-def test_a_beat_that_comes_late_does_not_undo_that_it_was_late() -> None:
+def test_late_heartbeat_does_not_release_the_stop() -> None:
     stop = EmergencyStop({"desk": 0.5})
     stop.beat("desk", 1.0)
     stop.beat("desk", 1.6)

@@ -45,7 +45,7 @@ def test_chords_are_those_of_the_documents(
 
 
 @pytest.mark.parametrize("button", [Button.A, Button.B, Button.L1, Button.R1])
-def test_one_button_of_a_chord_asks_for_nothing(gamepad: Gamepad, button: Button) -> None:
+def test_single_button_of_a_chord_requests_nothing(gamepad: Gamepad, button: Button) -> None:
     assert gamepad.pressed(held(button)) is None
 
 

@@ -20,7 +20,7 @@ def test_a_broadcaster_keeps_the_topics_it_was_configured_with(facts: Any) -> No
 
 
 @pytest.mark.parametrize("missing", ["joint_states_topic", "joint_commands_topic"])
-def test_both_topics_must_be_given(missing: str) -> None:
+def test_missing_topic_of_the_broadcaster_is_refused(missing: str) -> None:
     topics = {"joint_states_topic": "/a", "joint_commands_topic": "/b"}
     del topics[missing]
     with pytest.raises(ValueError, match=missing):

@@ -33,7 +33,7 @@ def hanging(robot: Any) -> Any:
     return robot
 
 
-def test_that_the_loop_hangs_is_stated(hanging: Any) -> None:
+def test_statement_reports_a_hanging_loop(hanging: Any) -> None:
     hanging.observe()
     assert "control loop stands still for 2 s" in hanging.message
 

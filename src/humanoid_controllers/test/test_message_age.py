@@ -31,7 +31,7 @@ def test_a_message_that_waited_is_late_by_as_much_however_the_clocks_differ(
     assert age.lateness("a", sent + offset, now, now * 1e-9) == pytest.approx(waited * 1e-9)
 
 
-def test_without_a_stamp_nothing_is_known() -> None:
+def test_message_without_a_stamp_has_no_lateness() -> None:
     age = MessageAge()
     assert [age.lateness("a", 0, T + i * SECOND, float(i)) for i in range(3)] == [0.0] * 3
 

@@ -292,7 +292,7 @@ def test_damping_that_cannot_be_had_becomes_zero_torque(robot: Any) -> None:
     assert robot.mode is Mode.ZERO_TORQUE
 
 
-def test_repeated_vain_requests_for_damping_lead_to_zero_torque(robot: Any) -> None:
+def test_repeated_requests_for_a_failing_damping_lead_to_zero_torque(robot: Any) -> None:
     """A gamepad button that is held makes a request in every tick."""
     robot.enter(Mode.STANDBY)
     robot.controllers[Mode.DAMPING].fail = "on_activate"
@@ -429,7 +429,7 @@ def test_a_fall_that_was_observed_and_cleared_does_not_count_again() -> None:
     assert modes.handle(Intent.LOAD, 0.1).accepted
 
 
-def test_requests_carry_the_number_they_were_decided_on_and_growing_tickets() -> None:
+def test_switch_requests_have_the_expected_switch_number_and_growing_tickets() -> None:
     loop = ShownLoop([_snapshot(Mode.DAMPING, 7)])
     modes = ModeManager(loop, CONTROLLERS.get, SafetyMonitor())
     modes.handle(Intent.LOAD, 0.0)

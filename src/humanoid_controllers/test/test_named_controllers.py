@@ -74,7 +74,7 @@ def test_the_answer_is_that_of_control_mode(
 @pytest.mark.parametrize(
     ("mode", "name"), [(Mode.STANDBY, "other_standby"), (Mode.DAMPING, "other_damping")]
 )
-def test_the_one_named_is_put_in_charge(robot: Any, mode: Mode, name: str) -> None:
+def test_controller_requested_by_name_is_put_in_charge(robot: Any, mode: Mode, name: str) -> None:
     robot.enter(Mode.DAMPING if mode is Mode.STANDBY else Mode.ZERO_TORQUE)
     answer = ask(robot, mode, name)
     snapshot = robot.tick()
@@ -82,7 +82,7 @@ def test_the_one_named_is_put_in_charge(robot: Any, mode: Mode, name: str) -> No
     assert (snapshot.controller, snapshot.ticket) == (name, answer.ticket)
 
 
-def test_another_controller_of_the_mode_in_force_has_to_wait(robot: Any) -> None:
+def test_second_controller_of_the_mode_in_force_is_refused(robot: Any) -> None:
     robot.enter(Mode.STANDBY)
     answer = ask(robot, Mode.STANDBY, "other_standby")
     assert not answer.accepted
@@ -154,7 +154,7 @@ def test_a_mode_starts_with_all_its_controllers_and_states_them(shared: Any) -> 
     assert (statement.mode, statement.controller) == (Mode.REMOTE, "left+right")
 
 
-def test_one_of_them_is_exchanged_in_the_mode(shared: Any) -> None:
+def test_member_of_a_group_is_exchanged_without_a_switch(shared: Any) -> None:
     number = shared.loop.snapshot.switch_number
     answer = ask(shared, Mode.REMOTE, "left+spare")
     snapshot = shared.tick()
@@ -188,7 +188,7 @@ def test_an_exchange_is_refused_where_a_start_would_be(
     assert shared.loop.snapshot.controller == "left+right"
 
 
-def test_the_one_without_progress_is_named(shared: Any) -> None:
+def test_reason_names_the_member_without_progress(shared: Any) -> None:
     assert _unfinished(shared.loop.snapshot).text == (
         "'left' has no property `progress`, so it never is"
     )

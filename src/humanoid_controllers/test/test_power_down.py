@@ -114,7 +114,7 @@ def test_a_loop_that_stands_still_is_not_waited_for(robot: Any) -> None:
 
 
 @pytest.mark.parametrize("intent", list(Intent))
-def test_on_the_way_down_nothing_else_is_decided(robot: Any, intent: Intent) -> None:
+def test_requests_are_refused_on_the_way_down(robot: Any, intent: Intent) -> None:
     robot.enter(Mode.DAMPING)
     begun(robot)
     answer = robot.ask(intent)

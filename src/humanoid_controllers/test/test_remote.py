@@ -28,7 +28,7 @@ def _values(**changes: Any) -> dict[str, Any]:
     return {**values, **changes}
 
 
-def test_a_command_is_taken_as_it_is() -> None:
+def test_valid_command_is_accepted_unchanged() -> None:
     rows = {name: [i, i + 0.1, i + 0.2] for i, name in enumerate(COMMAND_INTERFACES)}
     command = checked_command(JOINTS, list(NAMES), rows, 12.5)
     assert command.array.tolist() == list(rows.values())
@@ -281,7 +281,7 @@ def test_the_target_does_not_run_away_beyond_the_joints_range(stream: Stream) ->
     assert stream.tick(5).position == pytest.approx([1.9] * 3)
 
 
-def test_its_own_copy_of_a_command_is_used(stream: Stream) -> None:
+def test_remote_uses_its_own_copy_of_a_command(stream: Stream) -> None:
     array = np.zeros((5, 3))
     array[0] = 0.5
     stream.controller.receive(RemoteCommand(array, stream.now))

@@ -65,7 +65,7 @@ def test_every_moment_of_motion_begins_the_time_anew(watch: RestDetector) -> Non
     assert not watch.settling
 
 
-def test_only_time_in_damping_counts(watch: RestDetector) -> None:
+def test_rest_detection_counts_only_time_in_damping(watch: RestDetector) -> None:
     look(watch, 0.0, 0.0, 0.0, mode=Mode.STANDBY)
     look(watch, 1.0, 0.0, 0.0, mode=Mode.STANDBY)
     assert watch.settling

@@ -185,7 +185,7 @@ def test_together_a_runaway_is_latched_stated_and_cleared(robot_type: Any, facts
     assert robot.ask(Intent.LOAD).accepted
 
 
-def test_together_everything_at_once_ends_soft_in_two_ticks_and_stays_there(
+def test_all_layers_together_keep_the_robot_soft_during_simultaneous_faults(
     robot_type: Any, facts: Any
 ) -> None:
     robot = _supervised(robot_type, Mode.STANDBY, facts)

@@ -33,13 +33,13 @@ def listener() -> Listener:
     return Listener()
 
 
-def test_looked_at_often_it_is_monotonic_time(listener: Listener) -> None:
+def test_clock_that_is_read_often_is_monotonic_time(listener: Listener) -> None:
     start = listener.clock.now()
     assert listener.after(5.0) - start == pytest.approx(5.0)
     assert listener.after(5.0, LONGEST_LOOK) - start == pytest.approx(10.0)
 
 
-def test_only_one_reading_of_a_hold_up_counts(listener: Listener) -> None:
+def test_clock_counts_at_most_a_tenth_of_a_second_of_a_hold_up(listener: Listener) -> None:
     start = listener.clock.now()
     assert listener.after(60.0, 60.0) - start == pytest.approx(LONGEST_LOOK)
     assert listener.after(1.0) - start == pytest.approx(1.0 + LONGEST_LOOK)

@@ -79,7 +79,7 @@ def test_at_the_end_the_last_pose_is_held_without_motion(make: Any, at: Any, lat
 
 
 @pytest.mark.parametrize("boundary", [FIRST, FIRST + SECOND])
-def test_nothing_jumps_between_segments(make: Any, at: Any, boundary: float) -> None:
+def test_command_is_continuous_between_segments(make: Any, at: Any, boundary: float) -> None:
     controller = _started(make, at)
     before = _command(controller, at, boundary - 1e-9).array
     after = _command(controller, at, boundary + 1e-9).array
@@ -181,7 +181,7 @@ def test_standby_has_a_progress(make: Any) -> None:
     assert "progress" in CONTROLLER_CONTRACT.taken_on(StandbyController, "standby")
 
 
-def test_arrays_it_was_shown_at_activation_may_change_afterwards(make: Any, at: Any) -> None:
+def test_standby_keeps_copies_of_the_arrays_given_at_activation(make: Any, at: Any) -> None:
     controller = make(StandbyController)
     state, in_force = at(SAGGED), JointCommand(3)
     in_force.damping[:] = 6.0

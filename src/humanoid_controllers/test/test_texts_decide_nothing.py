@@ -70,7 +70,7 @@ def _life(robot: Any, seed: int) -> list[object]:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_other_texts_change_nothing_but_themselves(
+def test_robot_acts_the_same_with_other_texts(
     robot_type: Any, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
     usual = _life(robot_type(), seed)

@@ -55,7 +55,7 @@ def test_a_request_waits_no_longer_than_the_drives_may_take(load: Any) -> None:
     assert load.mode is Mode.DAMPING
 
 
-def test_the_time_counts_from_the_switch_however_often_it_is_requested(load: Any) -> None:
+def test_repeated_requests_do_not_extend_the_timeout_of_a_waiting_request(load: Any) -> None:
     for _ in range(round(LIMIT * 100) + 2):
         load.ask(Intent.LOAD)
         load.tick()
@@ -72,7 +72,7 @@ OTHERS: dict[str, Callable[[Any], object]] = {
 
 
 @pytest.mark.parametrize("other", OTHERS)
-def test_any_other_request_drops_it(load: Any, other: str) -> None:
+def test_waiting_request_is_dropped_by_any_other_request(load: Any, other: str) -> None:
     OTHERS[other](load)
     load.hardware.confirmed = True
     load.tick(10)
@@ -88,7 +88,9 @@ def test_the_refusal_names_what_dropped_the_request(load: Any) -> None:
 
 
 @pytest.mark.parametrize("cleared", [False, True])
-def test_a_fall_drops_it_also_when_it_is_cleared_at_once(load: Any, cleared: bool) -> None:
+def test_waiting_request_is_dropped_by_a_fall_even_if_cleared_at_once(
+    load: Any, cleared: bool
+) -> None:
     load.safety.report(SafetyReport("battery", SafetyLevel.FAULT, message="low"), load.time)
     load.observe()
     load.safety.report(SafetyReport("battery"), load.time)
@@ -100,7 +102,7 @@ def test_a_fall_drops_it_also_when_it_is_cleared_at_once(load: Any, cleared: boo
     assert load.mode is Mode.DAMPING
 
 
-def test_another_switch_drops_it(load: Any) -> None:
+def test_waiting_request_is_dropped_by_another_switch(load: Any) -> None:
     load.modes.go_down(Mode.ZERO_TORQUE)
     load.tick()
     load.modes.go_down(Mode.DAMPING)

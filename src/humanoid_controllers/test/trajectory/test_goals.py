@@ -25,7 +25,7 @@ def test_trajectory_controller_fulfils_the_controller_contract() -> None:
     assert CONTROLLER_CONTRACT.taken_on(JointTrajectoryController, "test")
 
 
-def test_without_a_goal_it_holds_the_measured_pose_with_the_gains_of_the_mode(
+def test_controller_without_a_goal_holds_the_measured_pose_with_the_modes_gains(
     make_bench: Any,
 ) -> None:
     bench = make_bench(position=0.4)
@@ -271,7 +271,7 @@ def test_joints_that_still_move_at_the_end_have_not_arrived(bench: Any) -> None:
     assert bench.status(goal) is Status.ACTIVE
 
 
-def test_when_the_controller_is_left_its_goals_end(bench: Any) -> None:
+def test_deactivation_of_the_controller_ends_its_goals(bench: Any) -> None:
     goal = bench.move(joint_0=0.5)
     bench.run(0.3)
     progress = bench.follower.progress

@@ -44,7 +44,7 @@ def test_a_jog_stops_at_the_end_of_the_range(bench: Any) -> None:
     bench.refuse_steps()
 
 
-def test_another_speed_or_direction_goes_on_without_a_step(bench: Any) -> None:
+def test_jog_changes_speed_and_direction_without_a_step(bench: Any) -> None:
     _hold_key(bench, 0.5, joint_0=0.5)
     _hold_key(bench, 0.5, joint_0=1.0)
     assert bench.command.velocity[0] == pytest.approx(1.0)
@@ -61,7 +61,7 @@ def test_after_a_release_the_key_works_again(bench: Any) -> None:
     bench.refuse_steps()
 
 
-def test_another_joint_is_refused_until_the_first_one_rests(bench: Any) -> None:
+def test_jog_of_another_joint_is_refused_until_the_first_joint_rests(bench: Any) -> None:
     _hold_key(bench, 0.5, joint_0=0.5)
     with pytest.raises(MotionRefusedError, match="joint_0: moves, and is not named"):
         bench.planner.jog({"joint_1": 0.5}, bench.now)
