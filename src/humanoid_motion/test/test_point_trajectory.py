@@ -29,7 +29,7 @@ def through(joints: Any, limits: Any) -> Any:
     return make
 
 
-def test_one_point_without_velocity_is_reached_by_the_way_of_least_jerk(through: Any) -> None:
+def test_single_point_without_velocity_is_reached_with_least_jerk(through: Any) -> None:
     trajectory = through(REST, [Point(2.0, [0.8, -0.4])])
     for time in np.linspace(0.0, 2.0, 9):
         u = time / 2.0

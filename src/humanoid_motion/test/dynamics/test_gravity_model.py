@@ -52,7 +52,7 @@ def test_joints_are_taken_in_their_order(arm, model) -> None:
     assert swapped.torque(position[::-1]) == pytest.approx(model.torque(position)[::-1])
 
 
-def test_only_links_that_move_carry_something(model) -> None:
+def test_payload_is_accepted_on_moving_links_only(model) -> None:
     assert model.links == ("upper", "lower")
     with pytest.raises(ConfigError, match="no link 'base' moves; known: upper, lower"):
         model.checked(Payload("base", 1.0), 5.0)
