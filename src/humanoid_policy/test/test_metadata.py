@@ -42,7 +42,7 @@ def test_a_training_gives_lists(properties: dict[str, str]) -> None:
     assert made == PolicyMetadata.from_strings(properties, "policy.onnx")
 
 
-def test_notes_of_exporters_are_no_part_of_it(properties: dict[str, str]) -> None:
+def test_metadata_ignores_the_notes_of_exporters(properties: dict[str, str]) -> None:
     with_notes = {**properties, "run_path": "logs/1", "command_names": "motion"}
     assert PolicyMetadata.from_strings(with_notes, "") == PolicyMetadata.from_strings(
         properties, ""
