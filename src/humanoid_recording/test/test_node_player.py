@@ -135,7 +135,7 @@ def test_a_broken_message_on_the_topic_of_the_modes_is_reported(node: Node, bags
     assert node.published == {"/control_mode": []}
 
 
-def test_another_message_on_the_topic_of_the_modes_is_none(play, node: Node) -> None:
+def test_message_of_another_type_on_control_mode_is_not_replayed(play, node: Node) -> None:
     play("/control_mode", MITCommand())
     assert node.published == {"/control_mode": []}
 

@@ -73,7 +73,7 @@ def lines(bag: Path) -> list[str]:
     return [message.msg for _, message in messages(bag)["/rosout"]]
 
 
-def test_nothing_is_written_while_nothing_happens(watched: Watched) -> None:
+def test_black_box_writes_no_file_without_a_fault(watched: Watched) -> None:
     watched.flight.report(SafetyLevel.OK, "")
     watched.flight.report(SafetyLevel.WARNING, "warm")
     watched.flight.event(EventKind.REFUSAL, "Rejected LOAD")
@@ -341,7 +341,7 @@ def test_old_files_make_room_and_the_latest_stays(flights: Any, tmp_path: Path) 
     assert small.files() == [latest]
 
 
-def test_other_peoples_folders_are_left_alone(watched: Watched) -> None:
+def test_black_box_removes_no_folder_of_another_program(watched: Watched) -> None:
     watched.run(1)
     watched.store.folder.mkdir()
     (watched.store.folder / "black_box_notes").mkdir()
