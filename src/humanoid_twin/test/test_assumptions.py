@@ -40,7 +40,7 @@ def test_drive_that_can_not_be_is_refused(choice):
 
 
 @pytest.mark.parametrize("length", [128, 512, 1024])
-def test_buffers_lie_one_behind_the_other(length):
+def test_buffers_of_a_slave_do_not_overlap(length):
     slave = assume([f"mailbox_bytes={length}"]).slave
     buffers = [slave.mailbox_out, slave.mailbox_in, slave.outputs, slave.inputs]
     assert [it.length for it in buffers] == [length, length, 8, 12]

@@ -70,7 +70,7 @@ def test_bus_events_come_before_the_step_of_the_same_time():
     assert history[1] == ("bus 0 step", MILLISECOND)
 
 
-def test_nothing_happens_before_its_time():
+def test_events_run_at_their_time_and_not_earlier():
     world, history = world_of(MILLISECOND + 1)
     world.advance(MILLISECOND - 1)
     assert history == []
@@ -99,7 +99,7 @@ def test_each_step_is_reported_after_it_is_done():
     st.lists(st.integers(0, 3 * MILLISECOND), max_size=12),
     st.lists(st.integers(100_000, 2 * MILLISECOND), min_size=1, max_size=3),
 )
-def test_the_same_happens_in_one_advance_as_in_many(stops, periods):
+def test_single_advance_runs_the_same_events_as_many(stops, periods):
     whole, expected = world_of(*periods)
     parts, found = world_of(*periods)
     whole.advance(3 * MILLISECOND)
@@ -119,7 +119,7 @@ def test_a_run_that_is_halted_ends_after_everything_at_that_time():
     assert world.now == 5 * MILLISECOND
 
 
-def test_everything_at_the_time_of_a_halt_happens():
+def test_halt_runs_all_events_of_the_same_time():
     world, history = world_of(MILLISECOND)
     side = world._sides[0]
     run = side.run
@@ -128,7 +128,7 @@ def test_everything_at_the_time_of_a_halt_happens():
     assert [what for what, _ in history] == ["bus 0", "bus 0 step", "plant", "bus 0 tick"]
 
 
-def test_how_long_it_was_left_alone_is_reported():
+def test_scheduler_reports_pauses_between_its_calls():
     world, _ = world_of(10**12)
     for now in (5, 10, 40, 45):
         world.advance(now * MILLISECOND)

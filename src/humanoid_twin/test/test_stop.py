@@ -22,7 +22,7 @@ def _running(code: str) -> subprocess.Popen[str]:
     return process
 
 
-def test_one_that_had_to_be_killed_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_killed_virtual_robot_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(testing, "_END_TIMEOUT", 0.05)
     process = _running(STUBBORN)
     with pytest.raises(TwinError, match="had to be killed"):
@@ -32,7 +32,7 @@ def test_one_that_had_to_be_killed_is_reported(monkeypatch: pytest.MonkeyPatch) 
     assert process.stdout.closed
 
 
-def test_one_that_ends_as_requested_or_has_ended_is_well() -> None:
+def test_virtual_robot_that_ends_on_sigterm_or_has_ended_is_accepted() -> None:
     process = _running(POLITE)
     testing._stop(process)
     assert process.returncode == -15

@@ -97,7 +97,7 @@ def test_counters_keep_their_bounds_and_frames_their_order_and_come_once(actions
 
 @given(steps)
 @settings(max_examples=60)
-def test_bus_recovers_from_anything_once_all_is_well_again(actions):
+def test_bus_recovers_from_any_history_after_repair(actions):
     history = History()
     for action in actions:
         history.do(*action)

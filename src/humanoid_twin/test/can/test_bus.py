@@ -15,7 +15,7 @@ def wire_time(frame: CanFrame) -> int:
     return (bits.frame_bits(frame) + bits.TAIL) * MICROSECOND
 
 
-def test_nothing_happens_on_an_idle_bus(bench):
+def test_idle_bus_has_no_events(bench):
     bench.node()
     assert bench.bus.next_event == NEVER
     bench.run(5)
@@ -67,7 +67,7 @@ def test_standard_frame_wins_against_an_extended_one_with_the_same_first_bits(be
     assert c.frames == [standard, extended]
 
 
-def test_one_nodes_frames_keep_their_order_whatever_their_identifiers(bench):
+def test_frames_of_one_node_keep_their_order_for_any_identifiers(bench):
     a, b = bench.node(), bench.node()
     for identifier in (5, 3, 9, 1):
         bench.send(a, identifier)

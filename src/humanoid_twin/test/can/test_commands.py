@@ -81,7 +81,7 @@ def host() -> Host:
     return Host(build_can(plant, joints), plant)
 
 
-def test_all_four_answer_when_enabled(host):
+def test_all_motors_answer_when_enabled(host):
     host.enable(*IDS)
     assert host.heard() == set(IDS)
 
@@ -148,7 +148,7 @@ def test_dropped_frames_repeat_with_the_seed(host):
     assert len(host.got) == 40
 
 
-def test_frames_come_twice_if_they_shall(host):
+def test_double_command_sends_every_frame_twice(host):
     host.enable(22)
     host.commands.double(1.0)
     host.got.clear()
@@ -288,7 +288,7 @@ def test_bus_off_silences_the_host_only(host):
     assert host.heard() == set(IDS)
 
 
-def test_other_bit_rate_of_the_motors_leaves_errors_only(host):
+def test_wrong_bit_rate_of_the_motors_leaves_only_error_frames(host):
     host.enable(22)
     host.commands.bitrate(500_000)
     assert host.heard() == set()

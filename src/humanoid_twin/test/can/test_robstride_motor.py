@@ -221,7 +221,7 @@ def test_torque_limit_and_current_limit_bound_the_torque():
     assert one.torque == pytest.approx(1.7)
 
 
-def test_other_run_modes_take_no_operation_control():
+def test_motor_in_another_run_mode_ignores_operation_control():
     one = Host()
     one.write(0x7005, "<Bxxx", 1)
     one.enable()
@@ -256,7 +256,7 @@ def test_silence_longer_than_the_can_timeout_disables_it():
     assert not one.motor.report()["firmware"]["enabled"]
 
 
-def test_without_can_timeout_it_goes_on_with_the_last_command():
+def test_motor_without_can_timeout_continues_the_last_command():
     one = Host()
     one.enable()
     one.control(torque=1.0)

@@ -155,7 +155,7 @@ def test_motor_is_disabled_after_power_up_and_ignores_commands():
     assert not one.got
 
 
-def test_enabling_holds_where_it_stands_whatever_was_commanded_before():
+def test_enabled_motor_holds_its_position_and_ignores_earlier_commands():
     one = host(position=0.7)
     one.gains(20, 2)
     one.enable()
@@ -237,7 +237,7 @@ def test_speed_beyond_the_field_wraps_in_the_feedback():
     assert velocity == round(3.2 * COUNTS) - 65536
 
 
-def test_without_commands_it_goes_on_with_the_last_one():
+def test_motor_without_new_commands_continues_the_last_command():
     one = host()
     one.gains(20, 2)
     one.enable()

@@ -165,7 +165,7 @@ def test_link_that_a_killed_process_has_left_is_replaced(bench, tmp_path):
     port.close()
 
 
-def test_something_else_at_the_path_is_left_alone(bench, tmp_path):
+def test_port_replaces_no_other_file_at_its_path(bench, tmp_path):
     path = tmp_path / "can"
     path.write_text("precious")
     with pytest.raises(AdapterError, match="is no link to a serial line"):
@@ -385,7 +385,7 @@ def test_listening_only_sends_and_acknowledges_nothing(bench, host):
     assert bench.bus.counters.frames == 0
 
 
-def test_other_bit_rate_is_that_of_the_setup(bench, host, port):
+def test_setup_command_sets_the_bit_rate(bench, host, port):
     host.ask(b"S6\rO\r")
     assert port.controller.bitrate == 500_000
     motor = bench.node()

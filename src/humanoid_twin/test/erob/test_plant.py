@@ -29,7 +29,7 @@ def test_small_swing_has_the_period_of_the_pendulum():
     assert plant.velocity[0] == pytest.approx(0.0, abs=5e-3)
 
 
-def test_coulomb_friction_holds_what_it_can():
+def test_coulomb_friction_holds_torques_up_to_its_limit():
     plant = SingleInertias([Inertia(inertia=0.1, coulomb=0.5)] * 2)
     plant.set_external_torque(0, 0.49)
     plant.set_external_torque(1, 0.6)

@@ -199,7 +199,7 @@ def test_mode_that_is_kept_is_shown_until_power_comes_back(bench):
     assert bench.read(0x6061) == 8
 
 
-def test_first_mode_is_shown_until_another_is_written(make_bench):
+def test_drive_shows_its_first_mode_until_another_is_written(make_bench):
     bench = make_bench(drive=DriveParameters(first_mode=0))
     assert bench.read(0x6061) == 0
     bench.write(0x6060, 0, 8, size=1)

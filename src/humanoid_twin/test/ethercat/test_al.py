@@ -70,5 +70,5 @@ def test_a_request_for_no_state_is_refused(state: AlState, wanted: int) -> None:
 
 
 @pytest.mark.parametrize("state", STATES)
-def test_there_is_no_bootstrap(state: AlState) -> None:
+def test_slave_refuses_the_state_bootstrap(state: AlState) -> None:
     assert requested(Al(state), AlState.BOOT, READY) == Al(state, True, AlStatusCode.NO_BOOTSTRAP)

@@ -83,7 +83,7 @@ def test_a_clock_that_keeps_its_rate_does_not_drift_between_regular_frames(new_m
     assert difference(master, 2) < 1000
 
 
-def test_only_clocks_behind_a_cut_drift(new_master):
+def test_only_clocks_behind_a_cut_cable_drift(new_master):
     master = drifting(new_master)
     master.ring.chain.cut(1)
     for _ in range(100):

@@ -119,7 +119,7 @@ def test_a_lost_answer_is_given_again_when_the_repeat_bit_toggles(mailbox):
         assert mailbox.read(0, 0x1080, 128).data == lost
 
 
-def test_a_mailbox_that_never_answers_answers_when_it_is_healed(mailbox):
+def test_silent_mailbox_answers_after_its_repair(mailbox):
     mailbox.ring.slaves[0].mailbox.delay = math.inf
     mailbox.put_message(0, READ_DEVICE_TYPE)
     mailbox.wait(100.0)
@@ -143,7 +143,7 @@ def test_no_slave_serves_mailboxes_in_init(master):
     assert master.put_message(0, READ_DEVICE_TYPE) == 0
 
 
-def test_another_protocol_is_answered_with_a_mailbox_error(mailbox):
+def test_message_of_another_protocol_is_answered_with_a_mailbox_error(mailbox):
     mailbox.put_message(0, bytes(10), kind=4)  # file access
     assert mailbox.is_full(0)
     header, payload = decode_mailbox(mailbox.read(0, 0x1080, 128).data)

@@ -149,14 +149,14 @@ def test_a_count_must_have_lines_behind_it():
     assert device.refusal(0x1600, 0, 5, 1) == AbortCode.VALUE_TOO_HIGH
 
 
-def test_nothing_can_be_mapped_outside_preop():
+def test_pdo_mapping_is_refused_outside_preop():
     device = Device()
     device.preop = False
     for index, subindex, size in [(0x1600, 0, 1), (0x1600, 1, 4), (0x1C12, 0, 1), (0x1C12, 1, 2)]:
         assert device.refusal(index, subindex, 0, size) == AbortCode.WRONG_STATE
 
 
-def test_another_directions_pdo_cannot_be_assigned():
+def test_pdo_of_the_other_direction_cannot_be_assigned():
     device = Device()
     device.write(0x1C12, 0, 0, 1)
     assert device.mapping.image().bytes == 0

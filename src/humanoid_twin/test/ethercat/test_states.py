@@ -8,7 +8,7 @@ from humanoid_twin.ethercat.parameters import SlaveParameters
 STATES = [AlState.PREOP, AlState.SAFEOP, AlState.OP]
 
 
-def test_all_slaves_come_up_and_their_drives_are_informed(master):
+def test_all_slaves_reach_op_and_inform_their_drives(master):
     master.operational()
     assert [master.al(slave) for slave in range(3)] == [(8, 0)] * 3
     for drive in master.drives:
@@ -50,7 +50,7 @@ def test_a_sync0_period_that_the_drive_cannot_follow_is_refused(master):
     assert master.al(0) == (0x12, 0x0035)
 
 
-def test_there_is_no_op_before_outputs_have_come(master):
+def test_slave_refuses_op_before_outputs_have_arrived(master):
     master.safeop()
     master.request(AlState.OP)
     assert master.al(0) == (0x14, 0x001B)

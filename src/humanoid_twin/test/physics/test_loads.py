@@ -81,7 +81,7 @@ def test_an_obstacle_can_be_moved_and_made_larger(arms, loads):
     assert arms.position[SWING] < low - 0.1
 
 
-def test_nothing_is_in_the_way_before_an_obstacle_is_placed(arms):
+def test_arm_moves_freely_before_an_obstacle_is_placed(arms):
     arms.set_state(LEVEL, -1.0, 2.0)
     run(arms, 1000)
     assert arms.velocity[LEVEL] == pytest.approx(2.0)

@@ -28,7 +28,7 @@ def test_a_recording_holds_each_step_until_it_is_full(arms):
     assert np.isnan(found.stiffness).all()
 
 
-def test_how_stiff_the_drives_are_is_recorded_where_they_are_known(arms):
+def test_recorder_stores_the_stiffness_of_known_drives(arms):
     @dataclass
     class Drive:
         stiffness: float

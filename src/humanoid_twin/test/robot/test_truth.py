@@ -80,12 +80,12 @@ def handlers() -> Iterator[None]:
         signal.signal(number, handler)
 
 
-def test_without_a_robot_it_says_so(handlers, tmp_path, capsys):
+def test_truth_node_reports_a_missing_robot(handlers, tmp_path, capsys):
     assert main(["--ros-args", "-p", f"control:={tmp_path / 'none'}"]) == 1
     assert capsys.readouterr().err.startswith("truth: no robot listens at")
 
 
-def test_no_physics_is_loaded_for_it() -> None:
+def test_truth_node_loads_no_physics() -> None:
     program = (
         "import sys, humanoid_twin.truth_node; "
         "slow = {'mujoco', 'pydantic', 'humanoid_twin.scheduler'}; "

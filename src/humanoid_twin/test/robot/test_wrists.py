@@ -91,7 +91,7 @@ def test_a_motor_holds_its_joint_with_the_gains_it_was_given(host):
     host.control.external_torque("left_wrist_roll", 0.0)
 
 
-def test_its_feedback_is_the_position_of_the_body(host):
+def test_feedback_of_a_wrist_is_the_position_of_the_body(host):
     host.enable(LEFT_ROLL, 0.0, 0.0)
     host.control.set_joint("left_wrist_roll", 0.25)
     host.control.advance(0.05)

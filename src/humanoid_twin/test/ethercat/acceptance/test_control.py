@@ -85,7 +85,7 @@ def test_no_control_channel_exists_without_a_ring(tmp_path):
         RingControl(tmp_path / "nowhere")
 
 
-def test_all_frames_can_be_lost_and_found_again(soem):
+def test_drop_command_loses_all_frames_until_it_is_reset(soem):
     soem.configure()
     soem.ring.control.drop(1.0)
     assert soem.exchange() < 0

@@ -153,7 +153,7 @@ def test_a_ring_process_survives_noise_on_the_cable(make_soem):
     assert master.ring.control.statistics()["frames"] > 500
 
 
-def test_nothing_is_left_of_a_ring_that_failed_in_the_middle():
+def test_failed_ring_leaves_no_process_and_no_interface():
     found = None
     try:
         with ring(1) as found:

@@ -147,7 +147,7 @@ def test_a_cut_cable_leaves_the_first_slaves(make_soem):
     assert master.exchange() == 9
 
 
-def test_other_identities_and_swapped_slaves_are_detected(make_soem):
+def test_master_detects_changed_identities_and_swapped_slaves(make_soem):
     master = make_soem(3)
     master.ring.control.identity(2, 0x5A65726F, 0x1234)
     master.ring.control.swap(0, 2)
