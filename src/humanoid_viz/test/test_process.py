@@ -58,7 +58,7 @@ def test_a_taken_port_is_reported_and_the_next_free_one_used(start_viewer):
     ],
     ids=lambda signals: "+".join(s.name for s in signals),
 )
-def test_signals_end_it_in_order(start_viewer, robot, signals):
+def test_signals_end_the_viewer_in_order(start_viewer, robot, signals):
     robot.describe()
     viewer = start_viewer("port:=0")
     assert viewer.url
@@ -68,7 +68,7 @@ def test_signals_end_it_in_order(start_viewer, robot, signals):
     assert "Traceback" not in viewer.text()
 
 
-def test_ctrl_c_while_it_starts_ends_it_without_a_traceback(start_viewer, wait_until):
+def test_ctrl_c_during_the_start_ends_the_viewer_without_a_traceback(start_viewer, wait_until):
     viewer = start_viewer("port:=0")
     status = f"/proc/{viewer.process.pid}/status"
 
@@ -92,7 +92,7 @@ def test_ctrl_c_while_it_starts_ends_it_without_a_traceback(start_viewer, wait_u
         ("port:=70000", "port"),
     ],
 )
-def test_a_wrong_parameter_ends_it_with_a_sentence(start_viewer, parameter, message):
+def test_wrong_parameter_ends_the_viewer_with_a_message(start_viewer, parameter, message):
     viewer = start_viewer(parameter)
     assert viewer.wait() == 1
     assert message in viewer.text()

@@ -82,7 +82,7 @@ def test_the_robot_is_grey_while_its_pose_is_not_the_present_one(scene, robot, a
     assert [shape.color for shape in shapes] == [GREY] * 3
 
 
-def test_another_description_replaces_the_robot_and_none_removes_it(scene, robot, arm_model):
+def test_new_description_replaces_the_robot_and_no_description_removes_it(scene, robot, arm_model):
     robot.show(arm_model, {}, live=True)
     before = scene.nodes[UPPER]
     robot.show(arm_model, {}, live=True)

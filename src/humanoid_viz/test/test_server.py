@@ -39,7 +39,7 @@ def test_a_free_port_is_used_and_a_taken_one_skipped(taken):
     assert free_port("127.0.0.1", found) == found
 
 
-def test_a_port_taken_on_every_address_is_taken_on_one():
+def test_port_in_use_on_all_addresses_is_not_free_on_a_single_address():
     with socket.create_server(("0.0.0.0", 0)) as listener:
         port = listener.getsockname()[1]
         assert free_port("127.0.0.1", port) > port
@@ -70,7 +70,7 @@ def test_ports_end_at_the_last(taken, monkeypatch):
         ("fe80::1", "http://[fe80::1]:8080"),
     ],
 )
-def test_the_url_is_one_a_browser_here_can_open(host, address):
+def test_url_can_be_opened_by_a_browser_on_this_machine(host, address):
     assert url(host, 8080) == address
 
 

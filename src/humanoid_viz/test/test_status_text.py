@@ -20,13 +20,13 @@ def bad(level: int, message: str = "bus off") -> SafetyReport:
     return SafetyReport("PrimeSitoCAN", level, 1, message)
 
 
-def test_a_mode_in_force_and_nothing_wrong_is_two_calm_lines() -> None:
+def test_status_text_without_problems_has_mode_and_safety_in_the_ok_colour() -> None:
     found = status_text(in_force(Mode.STANDBY), [OK])
     assert found.text == "STANDBY\nsafety: OK"
     assert found.colour == CALM
 
 
-def test_without_a_robot_it_says_so() -> None:
+def test_status_text_reports_a_missing_robot() -> None:
     found = status_text(ModeInForce(Flow.NEVER), [])
     assert found.text == "no robot: nothing stated on /control_mode yet\nsafety: no source"
     assert found.colour == UNKNOWN
@@ -51,7 +51,7 @@ def test_a_warning_and_a_refusal_draw_attention() -> None:
     assert "Rejected START_REMOTE" in refused.text
 
 
-def test_old_news_is_grey_even_if_it_was_bad() -> None:
+def test_outdated_status_is_grey_even_after_a_fault() -> None:
     mode = ModeInForce(Flow.LOST, Statement(Mode.STANDBY, "standby_controller", ""), 4.0)
     found = status_text(mode, [bad(SafetyLevel.CRITICAL)])
     assert found.colour == UNKNOWN
