@@ -28,7 +28,9 @@ def limit(robot: Element, name: str) -> dict[str, float]:
     return {key: float(value) for key, value in element.attrib.items()}
 
 
-def test_check_urdf_accepts_it(urdf_text: Callable[[str], str], tmp_path: Path) -> None:
+def test_check_urdf_accepts_the_description(
+    urdf_text: Callable[[str], str], tmp_path: Path
+) -> None:
     program = shutil.which("check_urdf")
     if program is None:
         assert "CI" not in os.environ, "check_urdf is missing: install liburdfdom-tools"
@@ -40,7 +42,7 @@ def test_check_urdf_accepts_it(urdf_text: Callable[[str], str], tmp_path: Path) 
     assert "Successfully Parsed XML" in done.stdout
 
 
-def test_everything_is_fixed_but_the_arm_joints(urdf: Urdf) -> None:
+def test_only_the_arm_joints_are_movable(urdf: Urdf) -> None:
     kinds = {str(j.get("name")): j.get("type") for j in urdf("real").findall("joint")}
     assert {name for name, kind in kinds.items() if kind != "fixed"} == set(ALL_JOINTS)
     assert [kinds[f"waist_{axis}"] for axis in ("yaw", "roll", "pitch")] == ["fixed"] * 3

@@ -39,7 +39,7 @@ def mirrored_pose(fractions: list[float], model: mujoco.MjModel) -> np.ndarray:
     return np.concatenate([left, FLIP * left])
 
 
-def test_mujoco_loads_it_with_the_joints_in_order(model: mujoco.MjModel) -> None:
+def test_mujoco_loads_the_description_with_the_joints_in_order(model: mujoco.MjModel) -> None:
     assert [model.joint(i).name for i in range(model.njnt)] == list(ALL_JOINTS)
     assert model.nv == 14
     assert model.jnt_limited.all()
@@ -50,7 +50,9 @@ def test_hanging_arms_touch_nothing(model: mujoco.MjModel) -> None:
 
 
 @pytest.mark.parametrize("index", range(14), ids=ALL_JOINTS)
-def test_one_joint_moving_around_zero_touches_nothing(model: mujoco.MjModel, index: int) -> None:
+def test_single_joint_that_moves_around_zero_has_no_contact(
+    model: mujoco.MjModel, index: int
+) -> None:
     for angle in np.linspace(-0.3, 0.3, 61):
         positions = np.zeros(14)
         positions[index] = angle
