@@ -63,7 +63,7 @@ def test_arguments_are_completed(hc, words: str, expected: list[str]) -> None:
     assert run.lines == expected
 
 
-def test_version_names_what_a_bug_report_needs(hc) -> None:
+def test_hc_version_prints_the_versions_for_a_bug_report(hc) -> None:
     run = hc("version")
     assert run.finish() == 0
     found = dict(re.split(r"\s{2,}", line) for line in run.lines)

@@ -208,7 +208,7 @@ def test_beside_an_impedance_manager_nothing_is_touched(own_prime, hc) -> None:
     assert fake.gates == []
 
 
-def test_an_impedance_manager_that_turns_up_ends_it_with_the_joint_restored(
+def test_impedance_manager_that_starts_ends_the_calibration_with_the_joint_restored(
     own_prime, hc, used
 ) -> None:
     before = used.read_text()

@@ -39,7 +39,7 @@ def test_a_reset_that_was_sent_is_waited_for_whatever_the_text_is() -> None:
     assert clear_faults(client) == "faults cleared"
 
 
-def test_another_refusal_is_passed_on_at_once_even_with_this_text() -> None:
+def test_refusal_with_another_code_is_raised_at_once_even_with_the_same_text() -> None:
     client: Any = Answers(refused("reset sent, but", "REQUIRES_SAFE_MODE"), CLEARED)
     with pytest.raises(RefusedError, match="reset sent, but"):
         clear_faults(client)

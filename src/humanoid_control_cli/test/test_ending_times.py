@@ -21,7 +21,7 @@ from humanoid_devices_erob.operation import ordered_exit
 BETWEEN = 0.25  # [s] for checks and switches between two steps
 
 
-def test_the_parts_are_what_the_steps_may_take() -> None:
+def test_ending_times_cover_the_timeouts_of_all_steps() -> None:
     assert SETTLE_LIMIT + ZERO_LIMIT + LONGEST_TICK + BETWEEN <= times.WAY_DOWN
     assert callbacks.WAY_DOWN_LIMIT <= times.WAY_DOWN
     assert loop_thread.JOIN_TIMEOUT <= times.HANGING_LOOP

@@ -41,7 +41,9 @@ def to_standby(modes: ModeClient) -> None:
     modes.wait_for_ready_pose(modes.request(Intent.LOAD))
 
 
-def test_another_mode_is_refused(robot: Starter, modes: ModeClient, tmp_path: Path) -> None:
+def test_friction_recording_is_refused_outside_standby(
+    robot: Starter, modes: ModeClient, tmp_path: Path
+) -> None:
     modes.request(Intent.DAMP)
     run = robot.hc(*arguments(tmp_path / "f.yaml", "--joint", WRIST))
     assert run.finish() == 1
@@ -87,7 +89,9 @@ def test_a_stop_by_the_operator_ends_in_damping_and_writes_nothing(
     assert unload.finish() == 1  # the controller is unloaded already
 
 
-def test_a_fall_ends_it(robot: Starter, modes: ModeClient, tmp_path: Path) -> None:
+def test_friction_recording_ends_with_its_mode(
+    robot: Starter, modes: ModeClient, tmp_path: Path
+) -> None:
     to_standby(modes)
     run = robot.hc(*arguments(tmp_path / "f.yaml", "--joint", WRIST))
     run.wait_for(f"{WRIST}: 0%")
@@ -108,7 +112,7 @@ def test_a_file_that_exists_or_cannot_be_made_is_refused(tmp_path: Path) -> None
         assert words in str(result.exception)
 
 
-def test_without_a_terminal_it_must_be_told_to_start(tmp_path: Path) -> None:
+def test_friction_recording_without_a_terminal_requires_the_option_yes(tmp_path: Path) -> None:
     words = [it for it in arguments(tmp_path / "f.yaml", "--joint", WRIST) if it != "--yes"]
     result = CliRunner().invoke(app, words)
     assert result.exit_code == 2

@@ -42,14 +42,14 @@ def test_held_back_interrupt_is_raised_once(interrupts: Interrupts) -> None:
         pass
 
 
-def test_outside_of_a_block_it_is_raised_at_once(interrupts: Interrupts) -> None:
+def test_interrupt_outside_of_a_block_is_raised_at_once(interrupts: Interrupts) -> None:
     with pytest.raises(KeyboardInterrupt):
         ctrl_c()
     with interrupts.held_back():
         pass
 
 
-def test_a_second_one_is_raised_at_once(interrupts: Interrupts) -> None:
+def test_second_interrupt_in_a_block_is_raised_at_once(interrupts: Interrupts) -> None:
     with pytest.raises(KeyboardInterrupt), interrupts.held_back():
         ctrl_c()
         ctrl_c()
@@ -86,7 +86,7 @@ def test_the_handler_of_python_is_back_afterwards() -> None:
         signal.signal(signal.SIGINT, before)
 
 
-def test_in_another_thread_nothing_is_installed() -> None:
+def test_interrupts_install_no_handler_in_another_thread() -> None:
     failed: list[BaseException] = []
 
     def use() -> None:

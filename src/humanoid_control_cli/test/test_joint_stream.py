@@ -283,7 +283,9 @@ def policy(joints: int) -> onnx.ModelProto:
     return helper.make_model(graph, opset_imports=opset, ir_version=8)
 
 
-def test_the_model_of_the_robot_is_one_of_mujoco(ready: ModeClient, client: JointClient) -> None:
+def test_mujoco_loads_the_model_that_the_server_sends(
+    ready: ModeClient, client: JointClient
+) -> None:
     found = client.mjcf()
     model = mujoco.MjModel.from_xml_string(found.xml, found.meshes)
     names = [model.actuator(row).name for row in range(model.nu)]

@@ -118,7 +118,7 @@ def test_a_motion_whose_caller_is_killed_goes_on_to_its_end(
     assert client.wait(lambda: states and states[-1].status == TrajectoryState.SUCCEEDED, TIMEOUT)
 
 
-def test_a_motion_that_another_caller_replaces_reports_it(remote: Starter, client: Client) -> None:
+def test_replaced_motion_reports_the_replacement(remote: Starter, client: Client) -> None:
     run = remote.hc("move", f"{ELBOW}=0.2", "--time", "60", "--timeout", str(TIMEOUT))
     run.wait_for("moves for 60.00 s")
     motion = TrajectoryClient(client)
@@ -230,7 +230,7 @@ def test_a_key_is_held_while_the_terminal_repeats_it() -> None:
     assert key.held(released + REPEATED) == ""
 
 
-def test_another_key_takes_its_place_at_once() -> None:
+def test_pressed_key_replaces_the_held_key_at_once() -> None:
     key = HeldKey()
     key.note("up", 10.0)
     key.note(" ", 10.1)

@@ -40,7 +40,7 @@ def test_python_files_are_python_and_yaml_files_are_yaml() -> None:
             assert yaml.safe_load(text)
 
 
-def test_the_robots_controllers_have_it_in_the_place_of_standby() -> None:
+def test_new_controller_replaces_standby_in_the_controllers_file() -> None:
     text = package_files("sway_controller", SHIPPED)[Path("config/controllers.yaml")]
     found = yaml.safe_load(text)
     manager = found["controller_manager"]["ros__parameters"]
@@ -53,7 +53,7 @@ def test_the_robots_controllers_have_it_in_the_place_of_standby() -> None:
     assert "standby_controller" not in found
 
 
-def test_its_own_test_passes_and_detects_a_change(tmp_path: Path) -> None:
+def test_test_of_a_new_controller_passes_and_detects_a_change(tmp_path: Path) -> None:
     words = ["new-controller", "slow_sway_controller", "--into", str(tmp_path / "ws/src")]
     assert CliRunner().invoke(app, words).exit_code == 0
     package = tmp_path / "ws/src/slow_sway_controller"
@@ -76,12 +76,12 @@ BAD_NAMES = (
 
 
 @pytest.mark.parametrize("name", ["", *BAD_NAMES.split()])
-def test_other_names_are_refused(name: str) -> None:
+def test_invalid_name_of_a_new_controller_is_refused(name: str) -> None:
     with pytest.raises(ConfigError, match="expected small letters"):
         package_files(name, SHIPPED)
 
 
-def test_nothing_is_overwritten(tmp_path: Path) -> None:
+def test_new_controller_overwrites_no_file(tmp_path: Path) -> None:
     words = ["new-controller", "sway_controller", "--into", str(tmp_path)]
     assert CliRunner().invoke(app, words).exit_code == 0
     (tmp_path / "sway_controller/setup.py").write_text("mine")

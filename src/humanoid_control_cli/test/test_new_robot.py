@@ -93,7 +93,7 @@ def test_mujocos_folder_for_meshes_is_not_applied_twice(export: Path, tmp_path: 
     assert '<compiler balanceinertia="true" />' in text
 
 
-def test_its_poses_keep_clear_of_the_limits(export: Path) -> None:
+def test_poses_of_a_new_robot_keep_a_distance_from_the_limits(export: Path) -> None:
     text = export.read_text()
     for old, new in (
         ('lower="-1.4" upper="1.4"', 'lower="0" upper="1.4"'),

@@ -42,7 +42,9 @@ def ask(start, *arguments: str) -> tuple[int, str]:
     return run.finish(), run.text
 
 
-def test_a_stop_holds_until_it_is_cleared_and_down_ends_the_robot(start, bring_up) -> None:
+def test_hc_stop_holds_until_the_fault_is_cleared_and_hc_down_ends_the_robot(
+    start, bring_up
+) -> None:
     up = bring_up()
     assert ask(start, "mode", "damp")[0] == 0
     assert ask(start, "mode", "load")[0] == 0

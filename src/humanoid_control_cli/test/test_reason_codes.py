@@ -37,7 +37,7 @@ def test_a_code_is_explained(word: str, title: str | None) -> None:
     assert [detail.split(":")[0] for detail in reading.details] == ["means", "do"]
 
 
-def test_a_part_of_a_name_finds_all_codes_with_it() -> None:
+def test_part_of_a_name_finds_all_codes_that_contain_the_part() -> None:
     assert {"LOAD_REFUSED", "QUIT_REFUSED"} <= {it.title for it in decode("REFUSED", None)}
 
 

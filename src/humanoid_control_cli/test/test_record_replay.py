@@ -106,7 +106,7 @@ def test_a_session_is_recorded_with_all_messages_of_the_robot(bags: dict[str, Pa
     assert set(requests_in(found)) <= {Mode.DAMPING, Mode.STANDBY}
 
 
-def test_a_killed_recorder_leaves_what_can_be_read(bags: dict[str, Path]) -> None:
+def test_recording_of_a_killed_recorder_is_readable(bags: dict[str, Path]) -> None:
     reader = BagReader(bags["killed"])
     assert len([message for message in reader if message.channel.topic == STATES]) > 0
     assert "was not finished" in reader.damage
@@ -139,7 +139,7 @@ def test_a_replay_publishes_statements_and_no_requests(bags, start, client: Clie
     assert list(heard["states"][-1].position) == list(bag[STATES][-1].position)
 
 
-def test_a_loop_begins_again_until_it_is_stopped(bags, start, client: Client) -> None:
+def test_replay_in_a_loop_begins_again_until_it_is_stopped(bags, start, client: Client) -> None:
     stamps: list[int] = []
 
     def note(message: JointState) -> None:

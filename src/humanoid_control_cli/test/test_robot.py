@@ -131,7 +131,7 @@ def test_quit_is_refused_where_it_is_not_allowed(modes: ModeClient) -> None:
         modes.quit(wait=False)
 
 
-def test_waiting_for_standby_ends_when_it_is_left_or_the_robot_is(
+def test_wait_for_standby_ends_when_standby_or_the_robot_ends(
     start, slow_controllers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, value in start.environment.items():

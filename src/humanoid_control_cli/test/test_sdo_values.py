@@ -53,7 +53,7 @@ def test_malformed_object_address_is_refused(word: str, message: str) -> None:
     ("word", "positions"),
     [("3", [3]), ("0-9", list(range(10))), ("0,5", [0, 5]), ("5,0-2,1", [5, 0, 1, 2])],
 )
-def test_positions_are_one_or_several(word: str, positions: list[int]) -> None:
+def test_ring_positions_are_numbers_lists_and_ranges(word: str, positions: list[int]) -> None:
     assert parse_positions(word) == positions
 
 

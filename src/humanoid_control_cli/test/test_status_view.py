@@ -48,7 +48,7 @@ def full_status() -> Status:
     )
 
 
-def test_everything_is_on_one_screen_of_80_columns() -> None:
+def test_status_view_shows_all_parts_on_one_screen() -> None:
     text = text_of(full_status())
     for part in (
         "DAMPING",
@@ -130,7 +130,7 @@ def test_a_status_is_complete_when_all_messages_have_arrived() -> None:
     assert not status.complete
 
 
-def test_one_message_is_no_flow() -> None:
+def test_single_joint_state_gives_no_rate_and_no_complete_status() -> None:
     status = full_status()
     status.joint_states = Stream()
     status.joint_states.arrive(1.0)

@@ -3,7 +3,7 @@ import pytest
 from humanoid_control_cli.robot.message_rate import Stream
 
 
-def test_the_rate_is_that_of_the_flow_not_of_what_had_piled_up_before() -> None:
+def test_rate_ignores_messages_that_were_queued_at_the_start() -> None:
     stream = Stream()
     for _ in range(10):
         stream.arrive(5.0)
@@ -21,7 +21,7 @@ def test_a_slow_stream_has_a_rate_too() -> None:
     assert stream.rate == pytest.approx(0.5)
 
 
-def test_nothing_is_measured_without_a_second_arrival() -> None:
+def test_stream_has_no_rate_before_its_second_message() -> None:
     stream = Stream()
     assert stream.rate == stream.span == 0.0
     stream.arrive(1.0)

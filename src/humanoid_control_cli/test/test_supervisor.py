@@ -189,7 +189,7 @@ def test_an_optional_process_may_end(supervise, code: str) -> None:
     assert "stopping the others" not in run.text
 
 
-def test_a_stubborn_process_is_killed_and_that_is_a_failure(supervise) -> None:
+def test_process_that_does_not_end_is_killed_and_fails_the_supervisor(supervise) -> None:
     run = supervise({"polite": python(POLITE), "stubborn": python(STUBBORN)}, timeouts=[0.05, 0.05])
     for label in ("polite  ", "stubborn"):
         run.wait_for(f"{label} | ready")
@@ -339,7 +339,7 @@ def test_a_pipe_held_open_by_another_process_delays_nothing(supervise) -> None:
     assert run.kill_descendants(), "it was not one that escapes"
 
 
-def test_nothing_survives_a_kill(supervise, tmp_path: Path) -> None:
+def test_no_process_survives_a_kill_of_the_supervisor(supervise, tmp_path: Path) -> None:
     note = tmp_path / "note"
     commands = {"polite": python(POLITE), "stubborn": python(STUBBORN_PARENT)}
     run = supervise(commands, guard_timeout=0.2, note=str(note))
@@ -363,7 +363,9 @@ def test_a_kill_of_supervisor_and_guard_still_signals_every_process(supervise) -
     run.wait_until_alone()
 
 
-def test_without_its_guard_it_stops_as_ever(supervise, tmp_path: Path) -> None:
+def test_supervisor_without_its_orphan_reaper_stops_all_processes(
+    supervise, tmp_path: Path
+) -> None:
     note = tmp_path / "note"
     run = supervise({"a": python(POLITE)}, note=str(note))
     run.wait_for("ready")
@@ -428,7 +430,9 @@ def test_a_reader_that_goes_away_stops_all(supervise, start) -> None:
 
 
 @pytest.mark.parametrize("number", [SIGINT, SIGKILL], ids=lambda number: number.name)
-def test_no_moment_of_the_start_is_a_bad_one(supervise, moments, tmp_path, number) -> None:
+def test_signal_at_any_moment_of_the_start_leaves_no_process(
+    supervise, moments, tmp_path, number
+) -> None:
     commands = {label: python(POLITE) for label in ("a", "b")}
     begin = time.monotonic()
     whole = supervise(commands)

@@ -145,7 +145,7 @@ def test_the_operator_sees_and_commands_the_robot(machines: Machines, standby: s
     assert (code, text) == (0, standby)
 
 
-def test_another_domain_is_empty(machines: Machines, start) -> None:
+def test_robot_is_absent_from_another_ros_domain(machines: Machines, start) -> None:
     other = start.environment["ROS_DOMAIN_ID"]
     code, text = machines.ask("operator", "mode", "--timeout", "2", ROS_DOMAIN_ID=other)
     assert code == 1
@@ -153,7 +153,7 @@ def test_another_domain_is_empty(machines: Machines, start) -> None:
 
 
 @pytest.mark.parametrize("end", ["robot", "operator"])
-def test_with_the_cable_pulled_the_robot_stands_as_it_is(
+def test_robot_keeps_its_mode_without_the_network_cable(
     machines: Machines, standby: str, tmp_path: Path, end: str
 ) -> None:
     bags = [tmp_path / str(number) for number in range(LISTENERS)]

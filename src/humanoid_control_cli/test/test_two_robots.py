@@ -43,7 +43,7 @@ def output_of(pair: SimpleNamespace, name: str, *arguments: str) -> str:
     return str(run.text)
 
 
-def test_the_output_of_each_robot_names_it(pair: SimpleNamespace) -> None:
+def test_output_of_each_robot_has_its_namespace(pair: SimpleNamespace) -> None:
     assert "ROS_DOMAIN_ID" in pair.left.lines[0] and "namespace /left" in pair.left.lines[0]
     assert "[left.controller_manager]" in pair.left.text
     assert "[right.controller_manager]" in pair.right.text
@@ -158,7 +158,7 @@ def test_the_black_boxes_are_apart(pair: SimpleNamespace) -> None:
     assert other.finish() == 1 and "black_box/right" in other.text
 
 
-def test_one_robot_goes_down_and_the_other_does_not_change(pair: SimpleNamespace) -> None:
+def test_hc_down_of_one_robot_leaves_the_other_robot_in_its_mode(pair: SimpleNamespace) -> None:
     before = output_of(pair, "/right", "mode")
     output = output_of(pair, "/left", "down")
     assert "all joints are without torque" in output

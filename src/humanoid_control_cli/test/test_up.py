@@ -25,7 +25,7 @@ def test_a_dead_control_process_is_named_and_stops_the_viewer(hc) -> None:
     assert not up.descendants()
 
 
-def test_nothing_survives_a_kill(hc, tmp_path: Path) -> None:
+def test_no_process_or_file_survives_a_kill_of_hc_up(hc, tmp_path: Path) -> None:
     up = hc("up", "mock", "--no-viewer")
     up.wait_for(UP)
     assert left_in(tmp_path)
@@ -47,7 +47,9 @@ def test_mujoco_and_viewer_come_up_and_one_interrupt_ends_both(hc, tmp_path: Pat
     assert not left_in(tmp_path)
 
 
-def test_no_moment_of_the_start_is_a_bad_one_for_an_interrupt(hc, moments, tmp_path: Path) -> None:
+def test_interrupt_at_any_moment_of_the_start_leaves_no_process(
+    hc, moments, tmp_path: Path
+) -> None:
     begin = time.monotonic()
     whole = hc("up", "mock", "--port", "0")
     whole.wait_for(UP)

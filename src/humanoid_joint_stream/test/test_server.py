@@ -297,7 +297,7 @@ def test_an_activation_waits_for_the_first_statement(served: Served, client: Joi
         assert link.requests == [Mode.REMOTE]
 
 
-def test_without_a_control_process_everything_is_unavailable(
+def test_server_answers_unavailable_without_a_control_process(
     served: Served, client: JointClient
 ) -> None:
     served.robot = None
@@ -452,7 +452,7 @@ def test_a_folder_that_others_can_enter_is_refused(served: Served, tmp_path: Pat
 
 
 @pytest.mark.parametrize("missing", ["certificate", "key", "token"])
-def test_other_machines_need_tls_and_a_token(served: Served, missing: str) -> None:
+def test_network_server_requires_tls_files_and_a_token(served: Served, missing: str) -> None:
     files = {"certificate": "a", "key": "b", "token": "c"} | {missing: ""}
     with pytest.raises(ConfigError, match=f"{missing}_file is empty"):
         asyncio.run(network_server(served.answers, "127.0.0.1:0", **files))

@@ -14,7 +14,7 @@ from humanoid_joint_stream.server.session import ACTIVATION_GRACE, STATEMENT, Si
 from src.humanoid_joint_stream.test.joint_bench import COUNT, KP, MS, Bench, later, update
 
 
-def test_nothing_is_applied_before_the_activation() -> None:
+def test_update_before_the_activation_is_not_applied() -> None:
     """Case 2."""
     bench = Bench()
     bench.open()
@@ -89,7 +89,7 @@ def test_an_activation_after_the_last_update_of_a_stream_outlives_it() -> None:
     assert bench.execution is Execution.FOLLOWING
 
 
-def test_there_is_one_stream_and_the_first_one_goes_on() -> None:
+def test_second_stream_is_refused_and_the_first_one_goes_on() -> None:
     """Case 29."""
     bench = Bench().following()
     for lease, status in (("", Status.NO_LEASE), (bench.lease, Status.ALREADY_STREAMING)):

@@ -59,7 +59,7 @@ def test_a_writer_that_was_killed_leaves_the_value_before() -> None:
         assert it.read() == (1, b"a" * SIZE)
 
 
-def test_a_command_comes_back_as_it_was() -> None:
+def test_encoded_command_is_decoded_to_the_same_command() -> None:
     bench = Bench()
     message = update(bench.now, velocity_safety_limit=0.5, user_command_key=2**32 - 1)
     checked = UpdateCheck(bench.controller.facts).check(message, bench.now)
@@ -73,7 +73,7 @@ def test_a_command_comes_back_as_it_was() -> None:
     assert np.array_equal(found.command.rows, checked.command.rows)
 
 
-def test_a_report_comes_back_as_it_was() -> None:
+def test_encoded_report_is_decoded_to_the_same_report() -> None:
     report = Report(*range(len(Report._fields)))
     assert Report.from_bytes(report.to_bytes()) == report
 
@@ -108,7 +108,7 @@ def test_memory_without_a_file_is_not_shared_with_a_copy_of_the_process() -> Non
 
 
 @pytest.mark.parametrize("content", [b"", b"x" * 50, b"x" * 5000])
-def test_another_file_is_refused(tmp_path: Path, content: bytes) -> None:
+def test_file_without_a_joint_stream_is_refused(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "a.stream"
     path.write_bytes(content)
     with pytest.raises(RobotError, match="no file of a joint stream"):

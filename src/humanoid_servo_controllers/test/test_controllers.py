@@ -71,7 +71,7 @@ def test_joints_stay_as_they_are_until_the_first_command(bench: Bench) -> None:
         assert not bench.tick().any()
 
 
-def test_only_effort_is_commanded(bench: Bench) -> None:
+def test_effort_controller_commands_effort_only(bench: Bench) -> None:
     bench.send(0.9, 0.9)
     assert bench.tick().any()
     np.testing.assert_array_equal(bench.command.position, bench.state.position)
@@ -186,7 +186,7 @@ def test_friction_comes_from_a_file(tmp_path: Path) -> None:
         ({"friction_velocity_decay": 40.0, "friction_velocity_threshold": 0.035}, np.exp(-1.0)),
     ],
 )
-def test_how_friction_falls_with_the_speed_is_a_parameter(
+def test_parameter_sets_the_decrease_of_friction_with_speed(
     more: dict[str, float], part: float, tmp_path: Path
 ) -> None:
     path = tmp_path / "friction.yaml"

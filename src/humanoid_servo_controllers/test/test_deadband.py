@@ -72,7 +72,7 @@ def test_the_average_of_errors_decides_and_the_outer_band_releases() -> None:
     ("error", "again"),
     [(0.01, 0), (0.03, 0), (0.07, 0), (0.0765, 51), (0.077, 50), (0.08, 48), (0.1, 39), (0.2, 20)],
 )
-def test_after_a_step_it_drives_once_and_then_when_the_average_has_followed(
+def test_joint_is_driven_after_a_step_and_again_when_the_average_has_followed(
     error: float, again: int
 ) -> None:
     deadband = average_deadband()

@@ -52,7 +52,7 @@ def test_with_the_map_a_joint_rests_much_nearer_to_its_target(with_map: dict[str
 
 
 @pytest.mark.parametrize("minutes", [1, pytest.param(10, marks=pytest.mark.soak)])
-def test_while_it_holds_a_joint_with_a_deadband_is_not_driven_at_all(
+def test_joint_with_a_deadband_is_not_driven_while_it_holds(
     with_map: dict[str, Any], minutes: int
 ) -> None:
     """There is noise, and an integral part that would hunt without the deadband."""
@@ -64,7 +64,7 @@ def test_while_it_holds_a_joint_with_a_deadband_is_not_driven_at_all(
     assert np.abs(error).max() < DEADBAND
 
 
-def test_without_a_deadband_it_hunts(with_map: dict[str, Any]) -> None:
+def test_joint_without_a_deadband_hunts(with_map: dict[str, Any]) -> None:
     effort = held(with_map | {"gains": HUNTING, "deadband": 0.0}, 20.0, NOISE)[2000:, 1]
     assert np.count_nonzero(np.diff(np.sign(effort))) > 100
 

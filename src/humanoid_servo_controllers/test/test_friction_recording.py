@@ -95,7 +95,7 @@ def test_a_sweep_gives_up_after_ten_seconds_without_motion() -> None:
 
 
 @pytest.mark.parametrize("kind", [BreakawayRecording, SweepRecording])
-def test_a_joint_that_is_pushed_ends_it(kind: type[Recording]) -> None:
+def test_push_of_the_joint_ends_the_recording(kind: type[Recording]) -> None:
     joint = recorded_joint("breakaway" if kind is BreakawayRecording else "sweep")
     recording = kind(bounds())
 
@@ -148,7 +148,7 @@ def test_a_joint_that_trembles_ends_a_breakaway() -> None:
             recording.step(Sample(0.01 * i, 0.003 * (i % 2), 0.0, 0.0, 0.0))
 
 
-def test_a_joint_without_friction_that_drifts_ends_it() -> None:
+def test_drift_of_a_joint_without_friction_ends_the_recording() -> None:
     joint = recorded_joint("breakaway", friction=False)
     joint.plant.set_external_torque(0, 0.02)
     with pytest.raises(RecordingError, match="does not come to rest"):
@@ -163,7 +163,9 @@ def test_a_joint_without_friction_that_drifts_ends_it() -> None:
     ],
 )
 @pytest.mark.parametrize("kind", [BreakawayRecording, SweepRecording])
-def test_speed_and_limits_end_it_at_once(kind: type[Recording], sample: Sample, words: str) -> None:
+def test_sample_beyond_speed_or_limits_ends_the_recording_at_once(
+    kind: type[Recording], sample: Sample, words: str
+) -> None:
     recording = kind(bounds())
     recording.step(Sample(0.0, 0.0, 0.0, 0.0, 0.0))
     with pytest.raises(RecordingError, match=words):

@@ -137,7 +137,7 @@ def test_a_raw_subscription_gets_bytes_that_rclpy_reads() -> None:
     assert [deserialize_message(data, Int32).data for data in found] == [7]
 
 
-def test_a_polled_topic_wakes_nobody_and_states_arrivals_by_the_simulated_clock() -> None:
+def test_polled_topic_wakes_no_task_and_has_arrival_times_of_the_simulated_clock() -> None:
     domain, waits = Domain(), list[float]()
     node = domain.node("b")
     wait = node.machine.wait

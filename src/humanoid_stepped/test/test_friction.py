@@ -167,7 +167,7 @@ def test_ctrl_c_at_the_question_leaves_the_robot_in_standby(standing: Stack) -> 
     assert not ask(standing, UnloadController, "/controller_manager/unload", request).success
 
 
-def test_without_agreement_nothing_moves(standing: Stack) -> None:
+def test_friction_recording_without_consent_moves_no_joint(standing: Stack) -> None:
     before = standing.client.now.switch_number
     with pytest.raises(RefusedError, match="nothing has moved"):
         recorded(standing, Settings("sweep"), agree=lambda: False)
@@ -175,7 +175,7 @@ def test_without_agreement_nothing_moves(standing: Stack) -> None:
 
 
 @pytest.mark.parametrize("method", ["breakaway", "sweep"])
-def test_another_mode_that_takes_over_ends_it(standing: Stack, method) -> None:
+def test_change_of_mode_ends_the_friction_recording(standing: Stack, method) -> None:
     asked: list[int] = []
 
     def show(_: str, recording: Recording) -> None:
@@ -202,7 +202,7 @@ def once(act: Callable[[], object]) -> Show:
 
 
 @pytest.mark.parametrize("method", ["breakaway", "sweep"])
-def test_a_joint_that_is_blocked_ends_it(standing: Stack, method) -> None:
+def test_blocked_joint_ends_the_friction_recording(standing: Stack, method) -> None:
     """The joint does not move, or needs more effort than allowed."""
     plant = standing.robot.virtual.plant
     row = standing.joints.index(WRIST)
@@ -215,7 +215,7 @@ def test_a_joint_that_is_blocked_ends_it(standing: Stack, method) -> None:
 
 @pytest.mark.parametrize("method", ["breakaway", "sweep"])
 @pytest.mark.parametrize("torque", [-2.5, 2.5])
-def test_a_joint_that_is_pushed_ends_it(standing: Stack, method, torque: float) -> None:
+def test_pushed_joint_ends_the_friction_recording(standing: Stack, method, torque: float) -> None:
     """The joint is at its limit, too fast, driven the other way, or needs too much effort."""
     act = once(lambda: standing.push(torque, WRIST))
     with pytest.raises(RobotError):

@@ -35,7 +35,7 @@ def is_stopped(prime: Prime, why: str) -> None:
     assert (report.level, report.message) == (SafetyStatus.CRITICAL, why)
 
 
-def test_a_report_of_another_program_does_not_release_it(stiff: Prime) -> None:
+def test_safety_report_of_another_program_does_not_release_the_stop(stiff: Prime) -> None:
     client = stiff.client
     client.node.create_publisher(Bool, STOP, 10).publish(Bool(data=True))
     is_stopped(stiff, "emergency stop (/emergency_stop)")

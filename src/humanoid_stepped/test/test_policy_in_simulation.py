@@ -127,5 +127,5 @@ def test_simulation_and_virtual_robot_behave_alike(controllers: Path) -> None:
     assert np.sqrt(np.square(best).mean()) <= RMS
 
 
-def test_the_simulation_repeats_itself(controllers: Path) -> None:
+def test_simulation_is_deterministic(controllers: Path) -> None:
     assert np.array_equal(simulated(controllers), simulated(controllers))

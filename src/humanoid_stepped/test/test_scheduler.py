@@ -76,7 +76,7 @@ def test_the_seed_decides_the_order_of_those_that_are_due_together(seed: int) ->
     assert sorted(order(seed)) == list("abcdef")
 
 
-def test_other_seeds_give_other_orders() -> None:
+def test_seed_decides_the_order_of_tasks() -> None:
     def first(seed: int) -> str:
         on, found = scheduler(seed), list[str]()
         for name in "ab":
@@ -87,7 +87,7 @@ def test_other_seeds_give_other_orders() -> None:
     assert {first(seed) for seed in range(20)} == {"a", "b"}
 
 
-def test_an_event_ends_a_wait_at_once_and_its_time_limit_ends_it_without() -> None:
+def test_wait_ends_with_its_event_or_its_timeout() -> None:
     on, event, found = scheduler(), Event(), list[tuple[bool, int]]()
     on.latency = 0
 
@@ -119,7 +119,7 @@ def test_a_process_that_is_held_runs_nothing_until_it_is_resumed() -> None:
     assert len(found) > before
 
 
-def test_nothing_of_a_killed_process_runs_not_even_what_would_be_unwound() -> None:
+def test_killed_process_runs_no_statement_not_even_a_finally_block() -> None:
     on, process, found = scheduler(), Process("killed"), list[str]()
 
     def run() -> None:
@@ -172,7 +172,7 @@ def test_a_wait_between_two_tasks_lets_time_pass() -> None:
     assert on.now == NANO // 2
 
 
-def test_one_process_runs_alone_while_time_leaps() -> None:
+def test_no_other_task_runs_while_a_process_advances_the_time() -> None:
     """A waiting task is late; other tasks and the world are stopped."""
     on, other = scheduler(), Process("other")
     looks: list[int] = []
@@ -214,6 +214,6 @@ def test_a_flag_ends_a_wait_as_an_event_does(kind: type[Event]) -> None:
     assert not event.is_set()
 
 
-def test_nothing_waits_for_a_flag_on_the_machines_clock() -> None:
+def test_timed_wait_for_a_flag_is_refused() -> None:
     with pytest.raises(RuntimeError, match="the only thread would stand still"):
         Flag().wait(1.0)
