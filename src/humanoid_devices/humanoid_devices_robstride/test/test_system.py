@@ -257,7 +257,7 @@ def test_motor_that_answers_twice_shares_its_id(motors) -> None:
     assert "j1" not in report.message
 
 
-def test_another_host_on_the_bus_is_reported(motors) -> None:
+def test_second_host_on_the_bus_is_reported(motors) -> None:
     bench, rig = motors()
     rig.activate()
     bench.call("stray", identifier(CommunicationType.ENABLE, 0xFE, 9), bytes(8).hex())

@@ -125,7 +125,7 @@ def test_status_comes_back(status) -> None:
     | st.builds(ReadParameter, U16, U8, U16, st.binary(min_size=4, max_size=4))
     | st.builds(FaultReport, U8, U8, U32, U32)
 )
-def test_other_messages_come_back(message) -> None:
+def test_encoded_message_is_decoded_to_the_same_message(message) -> None:
     assert type(message).decode(*message.encode()) == message
 
 

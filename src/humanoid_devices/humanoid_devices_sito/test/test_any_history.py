@@ -53,9 +53,7 @@ def live(bench, rig, history) -> None:
     max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(history=histories)
-def test_after_the_order_to_end_nothing_is_enabled_and_what_may_be_left_is_named(
-    wrists, history
-) -> None:
+def test_exit_enables_no_motor_and_names_those_that_may_be_enabled(wrists, history) -> None:
     bench, rig = wrists()
     rig.activate()
     live(bench, rig, history)
@@ -78,7 +76,7 @@ def test_after_the_order_to_end_nothing_is_enabled_and_what_may_be_left_is_named
     max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(history=histories)
-def test_once_all_is_well_again_clearing_the_fault_brings_all_motors_back(wrists, history) -> None:
+def test_cleared_fault_enables_all_motors_after_any_repaired_history(wrists, history) -> None:
     bench, rig = wrists()
     rig.activate()
     live(bench, rig, history)

@@ -73,7 +73,7 @@ def test_load_of_the_bus_is_that_since_the_report_before(wrists) -> None:
 LOAD = "load by motors and host, at most [%]"
 
 
-def test_nothing_is_claimed_of_motors_that_are_not_enabled(can_info, can_rig) -> None:
+def test_diagnoses_of_motors_that_are_not_enabled_are_stale(can_info, can_rig) -> None:
     rig = can_rig(SitoSystem(), can_info(IDS, "TA40-50"))
     assert {it.level for it in diagnoses(rig).values()} == {DiagnosisLevel.STALE}
 

@@ -287,7 +287,7 @@ def test_bus_that_is_taken_is_refused_and_a_guard_that_is_killed_is_missed_by_na
     )  # the report is the only reaction
 
 
-def test_without_a_guard_motors_are_enabled_and_it_is_reported(wrists, can_rig) -> None:
+def test_motors_are_enabled_with_a_warning_if_the_guard_cannot_start(wrists, can_rig) -> None:
     start_guard = partial(GuardProcess, command=("/nowhere/python",))
     rig = can_rig(SitoSystem(host=CanHost(start_guard=start_guard)), wrists.info)
     rig.activate()

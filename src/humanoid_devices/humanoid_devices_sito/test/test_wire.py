@@ -72,7 +72,7 @@ def test_encoded_message_is_decoded_to_the_same_message(message) -> None:
 
 
 @given(st.floats(width=32, allow_nan=False), st.floats(width=32, allow_nan=False))
-def test_gains_come_back_as_they_are(stiffness, damping) -> None:
+def test_encoded_gains_are_decoded_to_the_same_gains(stiffness, damping) -> None:
     gains = Gains(stiffness, damping)
     assert Gains.decode(gains.encode()) == gains
 
