@@ -69,7 +69,7 @@ def test_a_single_step_and_noise_are_no_growth(growth: ModuleType) -> None:
 
 @pytest.mark.soak
 @pytest.mark.parametrize("backend", ["twin", "mujoco"])
-def test_nothing_grows_while_a_robot_is_used(backend: str) -> None:
+def test_memory_descriptors_and_threads_of_a_robot_do_not_grow(backend: str) -> None:
     if backend == "twin" and os.geteuid() != 0:
         pytest.skip("only root can make a virtual ring")
     command = [sys.executable, "-m", "benchmarks.robot.growth", "--backend", backend]

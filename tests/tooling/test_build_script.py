@@ -74,7 +74,7 @@ def test_a_package_is_named_as_soon_as_it_is_begun(
     assert capfd.readouterr().out == "Starting >>> arm\n"
 
 
-def test_nothing_is_built_twice(workspace: Path) -> None:
+def test_second_build_without_changes_builds_no_package(workspace: Path) -> None:
     assert build.main() == 0
     assert build.main() == 0
     assert builds(workspace) == 1
@@ -164,7 +164,7 @@ def test_build_removes_the_folders_of_a_removed_package(workspace: Path) -> None
     assert not {"install/leg", "build/leg"} & left
 
 
-def test_another_python_or_ros_starts_from_nothing(workspace: Path) -> None:
+def test_build_with_another_python_or_ros_starts_from_scratch(workspace: Path) -> None:
     build.main()
     (workspace / "build/arm").mkdir()
     (workspace / "install/arm/old").mkdir()

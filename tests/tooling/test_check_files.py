@@ -64,7 +64,7 @@ def test_a_program_that_a_platform_lacks_is_named(capsys: pytest.CaptureFixture[
     assert "no-such-program is not installed, 1 files were not checked" in capsys.readouterr().out
 
 
-def test_one_fault_does_not_hide_another(capfd: pytest.CaptureFixture[str]) -> None:
+def test_check_reports_the_errors_of_all_files(capfd: pytest.CaptureFixture[str]) -> None:
     faults = [check_files.Check(("false",), (name,)) for name in ("env.sh", "Makefile")]
     assert check_files.main(faults, ROOT) == 1
     output = capfd.readouterr().err

@@ -58,7 +58,7 @@ def test_every_target_that_is_built_is_a_stage() -> None:
     assert {service["build"]["target"] for service in SERVICES.values()} <= stages
 
 
-def test_nothing_names_a_distribution_but_the_argument() -> None:
+def test_only_the_argument_names_a_ros_distribution() -> None:
     lines = [line for line in DOCKERFILE.splitlines() if not line.startswith("#")]
     assert [line for line in lines if "jazzy" in line] == ["ARG ROS_DISTRO=jazzy"]
     images = [service.get("image", "") for service in SERVICES.values()]

@@ -78,7 +78,7 @@ def test_the_script_opens_this_workspace(shell: str) -> None:
 
 
 @every_shell
-def test_one_folder_of_links_stands_where_the_folders_of_the_packages_were(shell: str) -> None:
+def test_env_script_adds_one_folder_of_module_links_to_pythonpath(shell: str) -> None:
     script = """
         . "$1/env.sh" || exit 1
         echo "$PYTHONPATH"
@@ -97,7 +97,7 @@ def test_one_folder_of_links_stands_where_the_folders_of_the_packages_were(shell
 
 
 @every_shell
-def test_sourced_again_below_a_workspace_of_ones_own_it_changes_nothing(shell: str) -> None:
+def test_env_script_sourced_again_below_another_workspace_changes_no_path(shell: str) -> None:
     script = f"""
         . "$1/env.sh" || exit 1
         AMENT_PREFIX_PATH="/home/me/ws/install/mine:$AMENT_PREFIX_PATH"

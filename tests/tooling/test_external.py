@@ -65,7 +65,7 @@ def built_beside(workspace: Path) -> list[str]:
     return arguments[arguments.index("--paths") + 1 :] if arguments else []
 
 
-def test_without_an_import_nothing_is_built_beside_the_workspace(workspace: Path) -> None:
+def test_build_without_imports_builds_only_the_workspace(workspace: Path) -> None:
     assert build.main() == 0
     assert built_beside(workspace) == []
 
@@ -152,6 +152,6 @@ def test_every_listed_package_comes_from_a_repository_of_the_list() -> None:
     assert [parts for parts in ours if not ROOT.joinpath(*parts, "package.xml").exists()] == []
 
 
-def test_colcon_alone_finds_neither_the_imported_sources_nor_what_goes_with_them() -> None:
+def test_colcon_ignores_the_folders_of_imported_sources() -> None:
     for folder in ("src/external", "bar"):
         assert (ROOT / folder / "COLCON_IGNORE").is_file()

@@ -57,7 +57,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mutants, "SHORTEST", 0.1)
 
 
-def test_only_a_failed_test_kills_and_the_rest_is_printed_last(
+def test_only_a_failed_test_kills_a_mutant_and_the_others_are_printed_last(
     root: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = (root / "src/package/package/limit.py").read_text()
@@ -100,7 +100,7 @@ def test_tests_may_hang_where_the_row_has_a_reason(
     assert "green: 1 mutants: 0 killed, 1 hung" in output.splitlines()[-1]
 
 
-def test_row_that_may_hang_is_red_if_it_survives(
+def test_surviving_mutant_that_may_hang_fails_the_run(
     root: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     row = "{found = '# metres', put = '# feet', hangs = true, reason = 'it waits'}"
@@ -197,7 +197,7 @@ def test_programs_of_hung_tests_are_ended_with_them(root: Path, tmp_path: Path) 
         fcntl.flock(file, fcntl.LOCK_EX)  # waits while a program still has it open
 
 
-def test_tests_that_come_to_no_end_without_a_mutant_make_it_red(
+def test_tests_that_hang_without_a_mutant_fail_the_run(
     root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(mutants, "LONGEST", 0.01)
@@ -212,7 +212,7 @@ def test_row_may_name_tests_of_its_own(root: Path, capsys: pytest.CaptureFixture
     assert "survived" in capsys.readouterr().out
 
 
-def test_tests_that_fail_without_a_mutant_make_it_red(
+def test_tests_that_fail_without_a_mutant_fail_the_run(
     root: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (root / "src/package/test/test_limit.py").write_text("def test_it():\n    assert False\n")
@@ -234,7 +234,7 @@ def test_tests_that_fail_without_a_mutant_make_it_red(
         (["['value > 3']"], "can't be read"),
     ],
 )
-def test_a_list_that_does_not_fit_the_sources_makes_it_red(
+def test_list_of_mutants_that_does_not_fit_the_sources_fails_the_run(
     rows: list[str],
     flaw: str,
     root: Path,

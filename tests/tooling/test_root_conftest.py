@@ -12,7 +12,7 @@ ONE_FILE = "src/humanoid_control_common/test/test_testing.py"
 
 
 @pytest.mark.parametrize("workers", [(), ("-n", "1")])
-def test_a_test_run_that_finds_no_free_domain_says_so_and_runs_nothing(
+def test_test_run_without_a_free_domain_reports_it_and_runs_no_test(
     tmp_path: Path, workers: tuple[str, ...]
 ) -> None:
     plugin = "from humanoid_control_common import testing\ntesting.DOMAINS = range(0)\n"

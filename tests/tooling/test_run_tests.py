@@ -119,7 +119,9 @@ def test_alone(): pass
 @pytest.mark.parametrize(
     ("mark", "phase"), [("", PURE), ("@programs", PROGRAMS), ("@alone", ALONE)], ids=str
 )
-def test_a_process_that_dies_makes_it_red_in_every_phase(mark: str, phase: str, run: Suite) -> None:
+def test_test_process_that_dies_fails_the_run_in_every_phase(
+    mark: str, phase: str, run: Suite
+) -> None:
     ran = run(f"{mark}\ndef test_dies(): {DIE}\ndef test_fine(): pass\n")
     assert ran.code != 0
     assert "SIGSEGV" in ran.text
@@ -132,7 +134,7 @@ def test_a_process_that_dies_makes_it_red_in_every_phase(mark: str, phase: str, 
         assert "test_it.py::test_dies: collected, but not run to its end" in ran.text
 
 
-def test_a_worker_that_dies_after_its_last_test_makes_it_red(run: Suite) -> None:
+def test_worker_that_dies_after_its_last_test_fails_the_run(run: Suite) -> None:
     ran = run(f"def test_leaves(): import atexit; atexit.register(lambda: {DIE})\n")
     assert ran.code == 1
     assert "red: pure: a test process died: gw0: SIGSEGV" in ran.text
@@ -146,14 +148,14 @@ def test_collected_test_that_does_not_run_fails_the_test_run(run: Suite) -> None
         assert f"red: test_it.py::test_{name}: collected, but not run to its end" in ran.text
 
 
-def test_an_unrequested_deselection_makes_it_red(run: Suite) -> None:
+def test_unrequested_deselection_fails_the_run(run: Suite) -> None:
     conftest = "def pytest_collection_modifyitems(items): items[:] = items[:1]\n"
     ran = run("def test_1(): pass\ndef test_2(): pass\n", conftest=conftest)
     assert ran.code == 1
     assert "red: test_it.py::test_2: deselected, although nothing asked for that" in ran.text
 
 
-def test_an_unlisted_skip_makes_it_red_and_a_listed_one_only_where_its_condition_holds(
+def test_unlisted_skip_or_listed_skip_without_its_condition_fails_the_run(
     run: Suite,
 ) -> None:
     suite = """
@@ -265,7 +267,7 @@ def verdict_on(code: int, phase: str = PURE) -> Verdict:
     ("code", "expected"),
     [(0, 0), (2, 2), (3, 3), (4, 4), (-9, 137), (-11, 139), (-6, 134)],
 )
-def test_an_exit_code_that_no_test_explains_makes_it_red(code: int, expected: int) -> None:
+def test_exit_code_that_no_test_explains_fails_the_run(code: int, expected: int) -> None:
     found = verdict_on(code)
     assert found.code == expected
     assert found.lines[-1].startswith("RED" if expected else "green")
@@ -275,7 +277,7 @@ def test_a_run_without_tests_is_not_green() -> None:
     assert judge([Phase(PURE, 5), Phase(ALONE, 5)], {}, [], whole=False).code == 5
 
 
-def test_a_test_that_runs_in_a_phase_of_others_makes_it_red() -> None:
+def test_test_that_runs_in_a_wrong_phase_fails_the_run() -> None:
     passed = Outcome("passed")
     found = judge(
         [

@@ -165,7 +165,7 @@ def test_a_moved_clone_gets_a_new_environment(
     assert machine.take()[0] == "venv"
 
 
-def test_another_ros_gets_a_new_environment_with_its_own_numpy(
+def test_setup_for_another_ros_makes_a_new_environment_with_its_numpy(
     machine: FakeMachine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     setup_env.main([])

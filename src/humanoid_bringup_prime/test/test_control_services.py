@@ -166,7 +166,7 @@ def test_a_switch_by_service_obeys_the_rules_of_control_mode(manager: Manager) -
     client.until(lambda: client.now.mode == ControlMode.REMOTE, "REMOTE")
 
 
-def test_after_a_fall_by_safety_services_lead_nowhere_until_it_is_cleared(manager: Manager) -> None:
+def test_switch_service_refuses_after_a_fall_until_the_fault_is_cleared(manager: Manager) -> None:
     client = manager.client
     manager.enter_standby()
     client.report(SafetyStatus.FAULT, "bench found a loose screw")
@@ -181,7 +181,9 @@ def test_after_a_fall_by_safety_services_lead_nowhere_until_it_is_cleared(manage
     assert manager.switch(["standby_controller"], ["damping_controller"]).ok
 
 
-def test_the_one_in_charge_deactivated_alone_goes_down_the_safe_chain(manager: Manager) -> None:
+def test_deactivated_controller_in_charge_is_replaced_along_the_safe_chain(
+    manager: Manager,
+) -> None:
     manager.enter_standby()
     for name, follower in (
         ("standby_controller", "damping_controller"),

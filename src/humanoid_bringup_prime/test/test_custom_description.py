@@ -173,7 +173,7 @@ def test_a_description_is_found_by_file_folder_and_package(export: Export) -> No
         ("package://absent/urdf", "package 'absent' is not installed"),
     ],
 )
-def test_a_description_that_is_not_there_or_not_one_is_refused(
+def test_missing_or_ambiguous_description_is_refused(
     export: Export, argument: str, message: str
 ) -> None:
     folder = export.write()

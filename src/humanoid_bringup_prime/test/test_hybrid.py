@@ -48,7 +48,7 @@ def acting(hardware: HardwareGroup) -> dict[str, list[int]]:
     return dict(zip(hardware.joints.names, columns, strict=True))
 
 
-def test_ten_joints_take_what_an_erob_takes_and_four_wrists_everything(
+def test_erob_joints_take_the_interfaces_of_an_erob_and_wrists_take_all(
     hardware: HardwareGroup,
 ) -> None:
     for joint, levels in acting(hardware).items():
@@ -117,7 +117,9 @@ def test_gains_that_the_drives_don_t_get_are_refused_with_both_values(
 
 
 @pytest.mark.parametrize(("stiffness", "damping"), [(20.0, 2.1), (20.1, 2.0), (0.0, 2.0)])
-def test_one_gain_that_differs_is_enough(tmp_path: Path, stiffness: float, damping: float) -> None:
+def test_single_gain_that_differs_from_the_mode_is_refused(
+    tmp_path: Path, stiffness: float, damping: float
+) -> None:
     hardware = hardware_of(Options(backend=Backend.MOCK), tmp_path)
     with pytest.raises(ConfigError, match="make them equal"):
         hardware.check_gains(Mode.REMOTE, stiffness, damping, "remote")

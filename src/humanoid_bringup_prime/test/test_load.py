@@ -46,7 +46,7 @@ def robot(start_control: Callable[..., Any], client: Any, tmp_path: Path) -> Rob
     return Robot(client, tmp_path)
 
 
-def test_a_controller_takes_the_place_of_the_robots_until_it_is_unloaded(robot: Robot) -> None:
+def test_loaded_controller_replaces_that_of_the_robot_until_it_is_unloaded(robot: Robot) -> None:
     client = robot.client
     answer = robot.hc("load", robot.write("own_standby"))
     assert answer == (

@@ -78,7 +78,7 @@ def test_the_impedance_manager_is_wired_from_the_hardware_file(tmp_path: Path) -
     assert found["update_rate"] == 50
 
 
-def test_another_hardware_file_rewires_drives_and_manager_alike(tmp_path: Path) -> None:
+def test_hardware_file_sets_positions_and_types_for_the_impedance_manager(tmp_path: Path) -> None:
     hardware = yaml.safe_load((CONFIG / "prime_hardware.yaml").read_text())
     joints = hardware["joints"]
     slaves = joints["erob_slaves"]

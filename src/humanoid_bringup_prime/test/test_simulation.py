@@ -55,7 +55,7 @@ def test_standby_is_reached_and_held_where_gravity_lets_the_stiffness_hold_it(si
 
 
 @pytest.mark.parametrize("backend", [Backend.MUJOCO, Backend.MOCK], ids=lambda b: b.value)
-def test_ten_seconds_of_damping_stay_calm(start_control, client, backend):
+def test_joints_stay_slow_during_ten_seconds_of_damping(start_control, client, backend):
     start_control(backend=backend, real_time_factor=0.0)
     client.connect()
     client.reach(ControlMode.DAMPING)

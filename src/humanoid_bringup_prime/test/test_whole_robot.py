@@ -167,7 +167,7 @@ def prime(whole: Prime, request: pytest.FixtureRequest) -> Iterator[Prime]:
 
 
 @unless_held_up
-def test_all_joints_are_stated_where_they_are(prime: Prime) -> None:
+def test_joint_states_have_the_true_positions_of_all_joints(prime: Prime) -> None:
     # Only at rest is the truth unchanged until the request.
     prime.client.until(
         lambda: max(abs(j["velocity"]) for j in prime.control.joints().values()) < 0.01, "rest"

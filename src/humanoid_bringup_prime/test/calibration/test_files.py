@@ -45,7 +45,7 @@ def test_components_read_the_written_calibration(
     assert offsets == pytest.approx([offset for _, offset in values], abs=1e-9)
 
 
-def test_the_file_explains_itself() -> None:
+def test_calibration_file_states_its_origin_the_formula_and_the_sweep() -> None:
     text = file_text([result("elbow", JointCalibration(-1, 0.25))], {"elbow": 3}, NOON)
     assert "written by `hc calibrate` on 2025-03-01 12:00:00" in text
     assert "raw = direction * joint + homing_offset" in text

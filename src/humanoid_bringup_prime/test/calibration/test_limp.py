@@ -27,7 +27,7 @@ def test_the_selected_drive_is_damped_only_and_the_others_stay_as_they_were(
     assert bench.limp.touched == ["joint1"]
 
 
-def test_everything_is_restored_when_none_is_selected(bench: Any, factory: Any) -> None:
+def test_selection_of_no_joint_restores_all_drives(bench: Any, factory: Any) -> None:
     bench.select("joint1").select("")
     assert bench.registers() == [factory] * 3
     assert bench.limp.released
@@ -185,7 +185,7 @@ def test_a_drive_that_became_stiff_is_not_softened_again_without_a_request(
     assert bench.select("joint0").limp.limp == "joint0"
 
 
-def test_after_an_interruption_nothing_becomes_limp_without_a_request(
+def test_drive_is_not_limp_after_an_interruption_without_a_new_selection(
     bench: Any, factory: Any
 ) -> None:
     """The control process was restarted: gate closed, registers still those of the calibration."""

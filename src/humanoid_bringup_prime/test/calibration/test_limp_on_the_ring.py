@@ -145,7 +145,7 @@ def test_a_joint_whose_feed_forward_stays_is_never_made_limp(
     assert not any(drive["error"] for drive in bench.control.drives())
 
 
-def test_the_next_joint_is_softened_only_after_the_first_is_itself_again(bench: Any) -> None:
+def test_selected_joint_is_softened_only_after_the_previous_one_is_restored(bench: Any) -> None:
     factory = bench.run(0.1).rows()
     bench.limp.select("j0")
     bench.run(0.4)

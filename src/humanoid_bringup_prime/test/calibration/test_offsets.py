@@ -42,7 +42,7 @@ def test_a_sweep_to_both_stops_finds_the_true_offset(
 
 
 @given(directions, offsets, ranges)
-def test_with_the_wrong_direction_a_flip_finds_it_without_a_new_sweep(
+def test_flip_corrects_a_wrong_direction_without_a_new_sweep(
     direction: int, offset: float, limits: Interval
 ) -> None:
     truth = JointCalibration(direction, offset)
@@ -68,7 +68,7 @@ def test_two_flips_change_nothing(direction: int, offset: float, limits: Interva
 
 
 @given(directions, offsets, ranges, st.floats(0.0, 0.05), st.floats(0.0, 0.05))
-def test_stops_that_yield_cost_half_of_what_they_yield_differently(
+def test_offset_error_of_yielding_stops_is_half_of_their_difference(
     direction: int, offset: float, limits: Interval, low: float, high: float
 ) -> None:
     truth = JointCalibration(direction, offset)
@@ -89,7 +89,7 @@ def test_the_found_calibration_puts_the_stops_where_the_urdf_has_them(
     assert stops == pytest.approx([limits.low, limits.high], abs=1e-9)
 
 
-def test_the_formulas_are_the_documented_ones() -> None:
+def test_offsets_of_sweep_and_flip_follow_the_documented_formulas() -> None:
     # min 1.2, max 3.9 of direction · raw; limits -2.3 and 0.35.
     limits = Interval(-2.3, 0.35)
     assert swept(Interval(1.2, 3.9), limits, 1).homing_offset == pytest.approx(

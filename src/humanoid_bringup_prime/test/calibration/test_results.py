@@ -36,7 +36,7 @@ def test_half_a_radian_counts_as_a_sweep() -> None:
     assert result(Interval(0.0, 0.5)).changed
 
 
-def test_without_a_sweep_nothing_changes_and_nothing_is_covered() -> None:
+def test_joint_without_a_sweep_keeps_its_calibration_and_has_no_coverage() -> None:
     found = result(None)
     assert (found.calibration, found.changed, found.coverage, found.warnings) == (
         PRIOR,

@@ -54,7 +54,7 @@ def begin_reading(bench: Any) -> None:
 
 
 @pytest.mark.parametrize("event", [interrupt, withdraw_services, begin_reading])
-def test_a_repeated_statement_asks_for_a_look_while_anything_is_pending(
+def test_repeated_statement_asks_for_a_look_after_interruptions_and_in_readings(
     bench: Any, event: Callable[[Any], None]
 ) -> None:
     bench.enter(Mode.DAMPING)

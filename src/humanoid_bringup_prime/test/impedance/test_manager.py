@@ -187,7 +187,7 @@ def test_a_change_ends_in_the_registers_of_the_mode_and_is_never_stiffer_than_bo
         (STIFF, Mode.REMOTE, []),
     ],
 )
-def test_only_what_changes_is_written_position_gain_first_if_it_falls_last_if_it_rises(
+def test_manager_writes_only_changed_gains_lower_position_gain_first_higher_last(
     bench: Any, before: Mode, after: Mode, expected: list[Any]
 ) -> None:
     bench.enter(before)
@@ -238,7 +238,7 @@ def test_all_drives_are_served_in_one_batch(bench: Any) -> None:
     assert [sorted(batch.slaves) for batch in bench.sent] == [list(range(10))]
 
 
-def test_one_after_another_each_drive_is_done_before_the_next_begins(make_bench: Any) -> None:
+def test_manager_without_parallel_sdo_writes_the_drives_one_after_another(make_bench: Any) -> None:
     bench = make_bench(parallel_sdo=False)
     bench.state(Mode.DAMPING).run(0.4)
     assert bench.confirmed
@@ -395,7 +395,7 @@ def test_drive_that_answers_no_reading_does_not_stay_confirmed(bench: Any) -> No
     assert bench.confirmed
 
 
-def test_one_reading_that_is_never_answered_leaves_the_gains_confirmed(bench: Any) -> None:
+def test_audit_without_an_answer_leaves_the_gains_confirmed(bench: Any) -> None:
     """The whole batch gets no reply, as from a service that loses it."""
     bench.enter(STIFF)
     run_to_the_next_audit(bench)
@@ -496,7 +496,9 @@ def test_a_late_answer_of_a_batch_given_up_changes_nothing(bench: Any) -> None:
     assert bench.summary == before
 
 
-def test_services_that_vanish_leave_nothing_taken_for_granted(bench: Any, registers: Any) -> None:
+def test_manager_reads_all_drives_again_after_services_were_absent(
+    bench: Any, registers: Any
+) -> None:
     bench.enter(STIFF)
     bench.obstacle = "waiting for the service /erob/write_sdo_batch"
     bench.run(0.05)
@@ -527,7 +529,7 @@ def test_a_restarted_control_process_is_followed_though_its_numbers_start_again(
     assert rows(bench) == {(*registers[Mode.ZERO_TORQUE], 1)}
 
 
-def test_after_a_long_interruption_nothing_is_confirmed_before_it_was_read_again(
+def test_gains_are_unconfirmed_after_a_long_interruption_until_read_again(
     bench: Any,
 ) -> None:
     """The control process may have been restarted, with the same mode and number."""
@@ -545,7 +547,7 @@ def test_after_a_long_interruption_nothing_is_confirmed_before_it_was_read_again
 
 
 @pytest.mark.parametrize("mode", [Mode.DAMPING, STIFF])
-def test_after_a_short_interruption_all_is_read_again_at_once(
+def test_manager_reads_all_drives_again_after_a_short_interruption(
     bench: Any, registers: Any, mode: Mode
 ) -> None:
     """The same if a change of mode is written first."""
@@ -561,7 +563,7 @@ def test_after_a_short_interruption_all_is_read_again_at_once(
     assert rows(bench) == {(*registers[mode], 1)}
 
 
-def test_when_the_numbers_start_again_nothing_is_taken_for_granted(
+def test_manager_reads_all_drives_again_when_switch_numbers_start_again(
     bench: Any, registers: Any
 ) -> None:
     bench.enter(Mode.ZERO_TORQUE).enter(Mode.DAMPING)

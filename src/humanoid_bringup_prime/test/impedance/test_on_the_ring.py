@@ -349,7 +349,7 @@ def test_reading_that_one_drive_does_not_answer_leaves_all_targets_at_the_comman
     assert any("j2: slave 2" in text and "no answer" in text for text in caplog.messages)
 
 
-def test_only_the_joint_whose_drive_answers_nothing_any_more_follows(make_robot: Any) -> None:
+def test_only_the_target_of_a_silent_drive_follows_its_joint(make_robot: Any) -> None:
     robot = loaded_in_standby(make_robot)
     targets = [drive["target"] for drive in robot.control.drives()]
     robot.control.mailbox_delay(math.inf, 2)

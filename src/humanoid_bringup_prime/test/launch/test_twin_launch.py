@@ -25,7 +25,7 @@ def generate_test_description():
 
 @unittest.skipIf(SKIPPED, SKIPPED)
 class WhileItRuns(unittest.TestCase):
-    def test_both_buses_are_driven_up_to_standby(self):
+    def test_operator_reaches_standby_on_both_buses(self):
         with Operator(Participant()) as operator:
             operator.connect()
             self.assertEqual(len(operator.joint_states[-1].name), 14)

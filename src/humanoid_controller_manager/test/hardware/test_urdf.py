@@ -147,7 +147,7 @@ def test_any_text_that_is_not_xml_is_reported(urdf: str) -> None:
     assert "not valid XML" in _error(urdf)
 
 
-def test_another_root_is_reported() -> None:
+def test_description_with_another_root_element_is_refused() -> None:
     assert "root element is <sdf>, expected <robot>" in _error("<sdf/>")
 
 

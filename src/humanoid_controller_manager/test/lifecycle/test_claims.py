@@ -40,7 +40,9 @@ def test_the_joints_are_in_the_order_of_the_list(new_world: Any) -> None:
     assert new_world.instance("both").configured[1].joints.names == ("b", "a")
 
 
-def test_without_a_list_it_has_all_joints_and_no_share(new_world: Any, robot: RobotFacts) -> None:
+def test_controller_without_a_list_of_joints_has_all_joints(
+    new_world: Any, robot: RobotFacts
+) -> None:
     _bring_up(new_world, whole=None)
     assert new_world.instance("whole").configured[1] is robot
     assert slots_of(new_world.registry.records)["whole"].claimed is None
@@ -55,7 +57,7 @@ def _snapshot() -> Snapshot:
     )  # fmt: skip
 
 
-def test_its_listener_receives_its_own_joints_alone(new_world: Any) -> None:
+def test_listener_of_a_controller_receives_only_the_claimed_joints(new_world: Any) -> None:
     _bring_up(new_world, right=["b"])
     (listener,) = listeners_of(new_world.registry.records)
     listener(_snapshot())

@@ -33,12 +33,12 @@ def test_a_controller_replaces_those_whose_joints_it_claims(running: Any) -> Non
     assert running.open_sides == 2
 
 
-def test_one_with_all_joints_replaces_all(running: Any) -> None:
+def test_controller_with_all_joints_replaces_all_others(running: Any) -> None:
     del running.joints["new"]
     assert running.lifecycle.load_first("new", STIFF).after == ("new",)
 
 
-def test_one_of_the_same_name_is_replaced_with_its_topics(running: Any) -> None:
+def test_controller_of_the_same_name_is_replaced_with_its_topics(running: Any) -> None:
     before = running.instance("right")
     change = running.lifecycle.load_first("right", STIFF)
     assert change.after == ("right", "left")

@@ -194,7 +194,7 @@ def test_an_inactive_broadcaster_publishes_nothing(world: Any) -> None:
     assert (len(listeners_of(world.registry.records)), world.state("s")) == (1, State.INACTIVE)
 
 
-def test_only_what_takes_no_time_runs_in_the_executor(world: Any) -> None:
+def test_lifecycle_runs_slow_steps_outside_of_the_executor(world: Any) -> None:
     world.lifecycle.load("d")
     world.lifecycle.configure("d")
     world.lifecycle.configure("d")

@@ -189,7 +189,7 @@ def _late_together(bench: Bench) -> str:
         _late_together,
     ],
 )  # fmt: skip
-def test_one_that_fails_ends_the_whole_mode_in_the_same_tick_and_is_named(
+def test_failing_member_ends_the_mode_in_the_same_tick_and_is_named(
     bench: Bench, fails: Any
 ) -> None:
     bench.start()
@@ -204,7 +204,7 @@ def test_one_that_fails_ends_the_whole_mode_in_the_same_tick_and_is_named(
     assert snapshot.members == ()
 
 
-def test_one_that_cannot_start_leaves_all_as_it_was(bench: Bench) -> None:
+def test_member_that_cannot_start_leaves_the_previous_controller_in_charge(bench: Bench) -> None:
     bench.controllers["right"].fail["on_activate"] = ControllerError("no sensor")
     bench.rig.start("damped")
     ticket = bench.rig.ask("left+right")
@@ -215,7 +215,7 @@ def test_one_that_cannot_start_leaves_all_as_it_was(bench: Bench) -> None:
     assert bench.controllers["right"].calls == ["on_activate"]
 
 
-def test_all_are_asked_with_their_own_joints_before_the_mode_changes(
+def test_start_of_each_member_is_checked_with_its_joints_before_the_mode_changes(
     rig: Any, confirming_hardware: Any
 ) -> None:
     bench = Bench(rig, confirming_hardware)
@@ -291,7 +291,7 @@ def test_replacing_one_does_not_step_the_other(bench: Bench) -> None:
     assert after.fall is None
 
 
-def test_the_joints_of_one_that_leaves_are_held_where_they_are(bench: Bench) -> None:
+def test_joints_of_a_member_that_leaves_are_held_where_they_are(bench: Bench) -> None:
     bench.start()
     bench.arm.measured[0] += 0.02
     snapshot = bench.switch("left")
@@ -300,7 +300,7 @@ def test_the_joints_of_one_that_leaves_are_held_where_they_are(bench: Bench) -> 
     assert bench.controllers["right"].calls[-1] == "on_deactivate"
 
 
-def test_one_that_joins_takes_its_joints_over_from_the_hold(bench: Bench) -> None:
+def test_member_that_joins_takes_over_its_joints_from_the_hold(bench: Bench) -> None:
     bench.start("left")
     snapshot = bench.switch("left", "right")
     assert snapshot.command.stiffness.tolist() == [7.0, 7.0, 15.0, 7.0, 15.0]
@@ -308,7 +308,7 @@ def test_one_that_joins_takes_its_joints_over_from_the_hold(bench: Bench) -> Non
     assert command[:, 0].tolist() == [0.2, 0.0, 0.0, 15.0, 1.5]
 
 
-def test_one_that_cannot_join_changes_nothing(bench: Bench) -> None:
+def test_member_that_cannot_join_leaves_the_group_unchanged(bench: Bench) -> None:
     new, failing = bench.add("new", "b"), bench.add("failing", "c")
     failing.fail["on_activate"] = ControllerError("no sensor")
     bench.exchange()
@@ -321,7 +321,7 @@ def test_one_that_cannot_join_changes_nothing(bench: Bench) -> None:
     assert "on_deactivate" not in bench.controllers["right"].calls
 
 
-def test_one_that_comes_back_begins_with_zeros(bench: Bench) -> None:
+def test_member_that_joins_again_begins_with_a_zero_command(bench: Bench) -> None:
     bench.controllers["right"].behave = _moving(0.002)
     bench.start("left", "right")
     bench.rig.tick(5)
@@ -330,7 +330,7 @@ def test_one_that_comes_back_begins_with_zeros(bench: Bench) -> None:
     assert bench.switch("left", "right").command.position[1] == pytest.approx(0.212)
 
 
-def test_without_a_common_member_it_is_a_switch_like_any_other(bench: Bench) -> None:
+def test_change_of_group_without_a_common_member_is_a_switch(bench: Bench) -> None:
     number = bench.start("left").switch_number
     snapshot = bench.switch("right")
     assert snapshot.switch_number == number + 1
@@ -366,7 +366,7 @@ def test_members_that_cannot_be_in_charge_together_are_refused_with_both_named(
     assert bench.rig.tick().refusal.reason.text == message
 
 
-def test_one_with_all_joints_has_no_place_beside_another(bench: Bench) -> None:
+def test_controller_with_all_joints_is_refused_in_a_group(bench: Bench) -> None:
     message = bench.rig.loop.refusal_of("left+damped").text
     assert message.endswith("they are of REMOTE and DAMPING")
     bench.slots["whole"] = ControllerSlot("whole", bench.rig.controllers["remote"])
@@ -424,7 +424,9 @@ def test_a_group_waits_for_the_impedance_like_any_stiff_controller(
     assert bench.controllers["right"].calls == ["on_activate", "update"]
 
 
-def test_another_group_while_it_waits_starts_with_it(rig: Any, confirming_hardware: Any) -> None:
+def test_group_requested_during_preparing_starts_after_the_confirmation(
+    rig: Any, confirming_hardware: Any
+) -> None:
     bench = Bench(rig, lambda: confirming_hardware(confirmed=False))
     bench.rig.start("damped")
     bench.switch("left", "right")
@@ -484,7 +486,7 @@ def test_a_group_is_finished_when_all_members_are(bench: Bench) -> None:
     assert bench.rig.tick().progress.finished
 
 
-def test_one_without_progress_never_lets_it_be_finished(bench: Bench, rig: Any) -> None:
+def test_group_with_a_member_without_progress_is_never_finished(bench: Bench, rig: Any) -> None:
     kind = type(bench.rig.controllers["damped"])
     claimed = bench.slots["right"].claimed
     bench.slots["right"] = ControllerSlot("right", kind(Mode.REMOTE, {}, 1.0, 0.1), claimed=claimed)

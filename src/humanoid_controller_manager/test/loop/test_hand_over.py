@@ -93,7 +93,7 @@ def test_a_value_that_is_put_is_published_to_every_listener() -> None:
     assert first.received[0] == second.received[0] == Tick(1)
 
 
-def test_while_one_is_published_only_the_newest_of_the_next_waits() -> None:
+def test_only_the_newest_snapshot_waits_for_publication() -> None:
     listener = Listener()
     listener.gate.clear()
     outbox = _outbox(listener)
@@ -125,7 +125,7 @@ def test_snapshots_overwritten_before_publication_are_counted() -> None:
     assert outbox.overwritten == 2
 
 
-def test_stopping_publishes_what_is_left() -> None:
+def test_stop_publishes_the_waiting_snapshot() -> None:
     listener = Listener()
     listener.gate.clear()
     outbox = _outbox(listener)
@@ -142,7 +142,7 @@ def test_stopping_publishes_what_is_left() -> None:
     assert list(dict.fromkeys(listener.received)) == [Tick(1), Tick(2)]
 
 
-def test_nothing_is_published_twice() -> None:
+def test_no_snapshot_is_published_twice() -> None:
     listener = Listener()
     outbox = _outbox(listener)
     outbox.put(Tick(1))
@@ -151,7 +151,7 @@ def test_nothing_is_published_twice() -> None:
     assert listener.received == [Tick(1)]
 
 
-def test_all_listeners_of_one_round_receive_the_same() -> None:
+def test_all_listeners_receive_the_same_snapshot() -> None:
     first, second = Listener(), Listener()
     first.gate.clear()
     outbox = _outbox(first, second)

@@ -99,7 +99,7 @@ def test_no_progress_is_reported_before_the_controller_runs(robot: Any, drives: 
     assert robot.tick().progress.finished
 
 
-def test_without_confirmation_for_half_a_second_it_falls_to_damping_naming_the_component(
+def test_loop_falls_to_damping_after_half_a_second_without_confirmation(
     robot: Any,
 ) -> None:
     robot.run("standby")
@@ -113,7 +113,7 @@ def test_without_confirmation_for_half_a_second_it_falls_to_damping_naming_the_c
     assert robot.controllers["standby"].calls == []
 
 
-def test_only_the_components_that_have_not_confirmed_are_named(
+def test_snapshot_names_only_the_components_that_have_not_confirmed(
     rig: Any, confirming_hardware: Any, scripted_hardware: Any
 ) -> None:
     components = {
@@ -145,7 +145,7 @@ def test_a_controller_that_refuses_after_the_confirmation_falls_back(
     assert np.all(drives.written[-1][4] == 6.0)
 
 
-def test_nothing_left_to_fall_back_to_is_no_longer_preparing(robot: Any) -> None:
+def test_loop_without_a_working_fallback_leaves_the_phase_preparing(robot: Any) -> None:
     robot.run("standby")
     for controller in robot.controllers.values():
         controller.fail["on_activate"] = RuntimeError("no")

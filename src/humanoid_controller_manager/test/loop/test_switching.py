@@ -107,7 +107,7 @@ def test_a_stiff_controller_that_refuses_to_start_leaves_the_stiff_one_in_charge
     assert "no source" in after.refusal.reason.text
 
 
-def test_one_that_cannot_start_is_refused_before_the_gains_of_its_mode_are_asked_for(
+def test_controller_that_cannot_start_is_refused_before_its_gains_are_requested(
     rig: Any, confirming_hardware: Any
 ) -> None:
     hardware = confirming_hardware()
@@ -279,7 +279,7 @@ def test_start_deactivates_the_hardware_when_a_component_fails_on_the_first_mode
     assert hardware.calls[-1] == "on_deactivate"
 
 
-def test_there_is_no_snapshot_before_the_start(rig: Any) -> None:
+def test_loop_has_no_snapshot_before_the_start(rig: Any) -> None:
     with pytest.raises(ControllerError, match="not been started"):
         _ = rig().loop.snapshot
 

@@ -55,7 +55,7 @@ def record(tmp_path: Path) -> Callable[[Any], Recorded]:
     return lambda rig: Recorded(rig, tmp_path)
 
 
-def test_a_tick_is_kept_as_it_was(rig: Any, record: Callable[[Any], Recorded]) -> None:
+def test_recorded_tick_equals_the_snapshot(rig: Any, record: Callable[[Any], Recorded]) -> None:
     recorded = record(rig().start())
     recorded.loop_thread.statistics.record(0.0, 0.25)
     recorded.rig.arm.measured[:] = np.arange(9).reshape(3, 3) / 10
@@ -189,7 +189,7 @@ def test_a_recorder_that_fails_ends_the_recording_and_not_the_loop(
     assert caplog.text.count("the tick recorder failed") == 1
 
 
-def test_after_an_ordered_end_nothing_is_left(
+def test_ordered_end_removes_the_record_file(
     rig: Any, record: Callable[[Any], Recorded], tmp_path: Path
 ) -> None:
     recorded = record(rig().start())
@@ -204,7 +204,7 @@ def test_after_an_ordered_end_nothing_is_left(
     assert len(whole_records(reader.ticks)) == 1, "who had it open goes on reading"
 
 
-def test_without_memory_for_it_the_robot_runs_all_the_same(
+def test_robot_runs_without_a_tick_recorder_if_its_file_cannot_be_created(
     rig: Any, tmp_path: Path, caplog: Any
 ) -> None:
     rigged = rig().start()

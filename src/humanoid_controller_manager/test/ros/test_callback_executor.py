@@ -259,7 +259,7 @@ def test_a_raising_callback_is_returned_with_its_node(ros: Ros) -> None:
     assert (failure.node, repr(failure.error)) == (node, "KeyError('key')")
 
 
-def test_a_nudge_ends_a_wait_that_lasts_and_no_other(ros: Ros) -> None:
+def test_nudge_ends_only_a_wait_in_progress(ros: Ros) -> None:
     node, heard = ros.node("nudged"), []
     guard = node.create_guard_condition(lambda: heard.append("executed"))
     ros.spin_idle()

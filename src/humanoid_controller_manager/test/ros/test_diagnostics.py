@@ -304,7 +304,7 @@ def test_no_message_is_long_nor_are_there_many_of_them(count: int) -> None:
     assert all(array.header.stamp.sec == 3 for array in arrays)
 
 
-def test_diagnoses_go_out_as_they_are() -> None:
+def test_diagnostic_message_has_all_fields_of_the_diagnosis() -> None:
     diagnosis = Diagnosis("bus: arm", ERROR, "gone", {"frames": "7"}, "arm")
     (status,) = diagnostic_array(Time(sec=3), [diagnosis]).status
     assert status.level == status.ERROR

@@ -62,7 +62,7 @@ def test_a_component_that_left_in_order_is_named_beside_one_that_did_not() -> No
     )
 
 
-def test_after_a_loop_that_hangs_nothing_is_called_made_sure_of() -> None:
+def test_shutdown_report_after_a_hanging_loop_confirms_nothing() -> None:
     ending = end_of(manager_that(raising(ControllerError("the control loop hangs"))))
     assert ending == ShutdownReport("the control loop hangs", ())
 
@@ -94,7 +94,9 @@ def test_start_that_fails_half_way_also_shows_its_notes(
     ]
 
 
-def test_without_permission_nothing_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_control_process_without_permission_reads_no_configuration(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def read(_: object) -> None:
         pytest.fail("it reads its configuration")
 

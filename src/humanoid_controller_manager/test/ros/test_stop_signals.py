@@ -32,7 +32,7 @@ def handlers() -> Iterator[None]:
 
 @pytest.mark.parametrize("handled", [stop_on_signals, stop_after_others])
 @pytest.mark.parametrize("number", STOP_SIGNALS, ids=lambda number: number.name)
-def test_both_signals_stop_however_often_they_come(
+def test_repeated_stop_signals_set_the_stop_event(
     number: signal.Signals, handled: Callable[[], Event]
 ) -> None:
     stop = handled()

@@ -111,7 +111,7 @@ def test_compensation_never_steps(bench: Bench) -> None:
     assert not added[-1].any()
 
 
-def test_a_joint_that_needs_no_compensation_any_more_loses_it_alone(bench: Bench) -> None:
+def test_compensation_ends_only_for_the_joint_that_needs_none(bench: Bench) -> None:
     bench.settled()
     written = bench.tick(100, np.array([False, True]))
     assert written.position[0] == LEVEL[0]
@@ -242,7 +242,7 @@ def test_only_a_controller_that_requests_it_is_held_against_gravity(arm: str) ->
     assert not rig.effort.any()
 
 
-def test_a_fall_removes_it_in_the_same_tick_and_damping_never_has_it(arm: str) -> None:
+def test_fall_removes_the_compensation_in_the_same_tick_and_damping_has_none(arm: str) -> None:
     rig = LoopBench(arm)
     rig.ask("remote")
     rig.tick(200)

@@ -68,7 +68,9 @@ def test_each_mode_has_gains_of_its_own(counter: IneffectiveCommands) -> None:
     assert counter.counts[DAMPING].tolist() == [1, 0]
 
 
-def test_nothing_is_judged_while_the_gains_before_still_act(counter: IneffectiveCommands) -> None:
+def test_commands_are_not_counted_while_the_previous_gains_act(
+    counter: IneffectiveCommands,
+) -> None:
     counter.mode_begins(Mode.REMOTE, preparing=True)
     counter.look(command(0.5, 0.0, 0.0, 0.0, 6.0))
     assert not counter.counts.any()

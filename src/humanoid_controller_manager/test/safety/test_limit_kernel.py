@@ -156,7 +156,7 @@ def test_the_kernel_limits_as_its_oracle_does(run: tuple[JointLimits, list[Tick]
     assert_same(*run)
 
 
-def test_nothing_that_can_be_limited_is_left_out_of_a_long_comparison() -> None:
+def test_kernel_equals_the_oracle_over_long_sequences_with_every_kind_of_limit() -> None:
     """Sequences as from a controller: targets move, and most commands are near a bound."""
     random, count, found = np.random.default_rng(1), 14, np.zeros(len(Limited), dtype=np.int64)
     ones = np.ones(count)

@@ -162,7 +162,7 @@ def test_no_joint_is_driven_beyond_its_effort_limit_and_braking_is_never_weakene
     assert np.all(torque >= np.minimum(-EFFORT, braking) - 1e-6)
 
 
-def test_the_sum_is_brought_down_to_the_limit_not_below() -> None:
+def test_sum_of_torques_is_reduced_to_the_limit_and_not_below() -> None:
     joints = Joints()
     written = joints.tick(
         position=0.01, velocity=1.0, effort=8.0, stiffness=100.0, damping=[3.0, 0.5]
@@ -171,7 +171,7 @@ def test_the_sum_is_brought_down_to_the_limit_not_below() -> None:
     assert joints.stage.counts[Limited.TORQUE].tolist() == [1, 0]
 
 
-def test_braking_is_left_alone_however_much_it_is() -> None:
+def test_braking_above_the_effort_limit_is_not_reduced() -> None:
     joints = Joints(velocity=5.0)
     written = joints.tick(damping=6.0)
     assert written.array[:, 0].tolist() == [0.0, 0.0, 0.0, 0.0, 6.0]
@@ -215,7 +215,7 @@ ALONE = {  # without soft ends: state, command, value beyond its bound, and limi
 
 
 @pytest.mark.parametrize("case", ALONE)
-def test_one_quantity_alone_is_limited(case: str) -> None:
+def test_quantity_beyond_its_bound_is_limited_and_no_other_is(case: str) -> None:
     (position, velocity), command, kind, left = ALONE[case]
     stage, state = LimitStage(replace(LIMITS, soft=None)), _state(position, velocity)
     gains = {name: command.get(name, 0.0) for name in ("stiffness", "damping")}

@@ -47,7 +47,9 @@ def test_a_joint_at_its_velocity_limit_stays_plausible(watched: Watched) -> None
         assert watched.state.position[1] == i * LIMIT * PERIOD
 
 
-def test_one_sample_that_is_too_fast_is_cut_and_the_second_one_accepted(watched: Watched) -> None:
+def test_first_sample_above_the_velocity_limit_is_cut_and_the_second_is_accepted(
+    watched: Watched,
+) -> None:
     watched.show(0.0)
     assert watched.show(0.0, 9.0) == ""
     assert watched.state.velocity[1] == LIMIT
@@ -308,7 +310,7 @@ def test_a_runaway_ends_every_mode_in_damping_within_two_ticks(supervised: Any, 
     assert np.all(supervised.arm.written[-1][4] == 6.0)
 
 
-def test_one_bad_sample_ends_no_mode(supervised: Any) -> None:
+def test_single_impossible_sample_ends_no_mode(supervised: Any) -> None:
     supervised.run("standby")
     _runs_away(supervised, 1)
     supervised.arm.measured[1, 2] = 0.0

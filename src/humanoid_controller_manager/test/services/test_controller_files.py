@@ -62,7 +62,9 @@ def test_type_and_fallbacks_are_found_in_either_section(file: Path, text: str) -
         ("[", "not valid YAML"),
     ],
 )
-def test_another_content_is_refused_with_its_place(file: Path, text: str, message: str) -> None:
+def test_malformed_controller_file_is_refused_with_its_place(
+    file: Path, text: str, message: str
+) -> None:
     file.write_text(text)
     with pytest.raises(ConfigError, match=message):
         controller_of(file)

@@ -42,12 +42,12 @@ def _refusal(**switch: object) -> str:
     return str(caught.value)
 
 
-def test_another_takes_over_from_the_one_that_is_deactivated() -> None:
+def test_activated_controller_takes_over_from_the_deactivated_one() -> None:
     plan = _plan(["standby"], ["damped"])
     assert (plan.take_over, plan.follows) == (("standby",), False)
 
 
-def test_the_one_in_charge_has_to_be_named_before_another_takes_over() -> None:
+def test_take_over_requires_the_deactivation_of_the_controller_in_charge() -> None:
     assert _refusal(activate=["standby"]) == (
         "Unable to activate controller 'standby' since the command interface 'elbow/position' "
         "is currently claimed by another controller: 'damped'."
@@ -62,7 +62,7 @@ def test_two_cannot_take_over_at_once() -> None:
     )
 
 
-def test_the_one_in_charge_deactivated_alone_is_followed_by_the_next_safe_one() -> None:
+def test_deactivated_controller_is_followed_by_the_next_safe_controller() -> None:
     plan = _plan(deactivate=["standby"], in_charge="standby", successor="damped")
     assert (plan.take_over, plan.follows) == (("damped",), True)
 
@@ -73,13 +73,13 @@ def test_the_last_of_the_safe_controllers_stays() -> None:
         assert "last of the safe controllers" in text
 
 
-def test_the_one_in_charge_is_never_restarted() -> None:
+def test_controller_in_charge_is_never_restarted() -> None:
     for strict in (True, False):
         text = _refusal(activate=["damped"], deactivate=["damped"], strict=strict)
         assert text == "Controller with name 'damped' can not be restarted while it is in charge."
 
 
-def test_broadcasters_come_and_go_beside_it() -> None:
+def test_broadcasters_are_switched_without_the_controller_in_charge() -> None:
     plan = _plan(["mute"], ["states"])
     assert (plan.take_over, plan.activate, plan.deactivate) == ((), ("mute",), ("states",))
 
@@ -126,7 +126,7 @@ def test_best_effort_with_only_unknown_names_is_refused() -> None:
     assert "no controller with this name" in _refusal(activate=["ghost"], strict=False)
 
 
-def test_nothing_requested_is_nothing_to_do() -> None:
+def test_empty_request_gives_an_empty_plan() -> None:
     assert _plan() == Plan((), False, (), (), ())
 
 
@@ -158,7 +158,7 @@ def test_controllers_side_by_side_are_exchanged_one_by_one(
     assert (plan.take_over, plan.follows) == (in_charge, False)
 
 
-def test_the_last_of_them_is_followed_by_the_next_safe_one() -> None:
+def test_deactivated_last_member_is_followed_by_the_next_safe_controller() -> None:
     plan = plan_switch(Selection([], ["left", "right"], True), SIDES, "damped")
     assert (plan.take_over, plan.follows) == (("damped",), True)
 
@@ -201,7 +201,7 @@ def test_two_that_claim_one_joint_are_refused_with_both_named(
     strict=st.booleans(),
     in_charge=st.sampled_from(("limp", "damped", "standby")),
 )
-def test_one_controller_stays_in_charge_whatever_is_requested(
+def test_exactly_one_controller_is_in_charge_after_any_request(
     activate: list[str], deactivate: list[str], strict: bool, in_charge: str
 ) -> None:
     successor = {"standby": "damped", "damped": "limp", "limp": ""}[in_charge]

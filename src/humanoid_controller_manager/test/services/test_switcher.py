@@ -106,7 +106,7 @@ def test_best_effort_reports_what_was_done(bench: Bench) -> None:
     ]
 
 
-def test_deactivated_alone_the_one_in_charge_is_followed_down_the_safe_chain(bench: Bench) -> None:
+def test_deactivated_controller_is_replaced_along_the_safe_chain(bench: Bench) -> None:
     bench.switch(["torque"], ["damped"])
     assert "'damped' is in charge now" in bench.switch(deactivate=["torque"])
     assert bench.in_charge == "damped"
@@ -244,7 +244,7 @@ def test_a_loop_that_stands_still_is_reported(bench: Bench) -> None:
     assert bench.in_charge == "torque"
 
 
-def test_one_of_two_is_replaced_and_the_other_goes_on(bench: Bench) -> None:
+def test_member_of_a_group_is_replaced_and_the_other_member_goes_on(bench: Bench) -> None:
     group = bench.robot.group
     group.hold_gains = ModeGains(15.0, 1.5)
     kind = type(bench.robot.controllers["damped"])
@@ -270,5 +270,5 @@ def test_one_of_two_is_replaced_and_the_other_goes_on(bench: Bench) -> None:
     assert "'damped' is in charge now" in bench.switch(deactivate=["left"])
 
 
-def test_nothing_to_do_is_reported(bench: Bench) -> None:
+def test_empty_switch_request_is_reported(bench: Bench) -> None:
     assert bench.switch().startswith("After checking the controllers, no controllers need")

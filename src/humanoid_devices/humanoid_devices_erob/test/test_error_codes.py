@@ -40,7 +40,7 @@ def test_every_code_of_the_documents_has_its_meaning_cause_and_fix(code: int, te
         (0xA001, "0xA001: not in the actuator documents, specific to the manufacturer"),
     ],
 )
-def test_other_codes_are_explained_as_far_as_known(code: int, text: str) -> None:
+def test_unlisted_error_codes_are_explained_as_far_as_known(code: int, text: str) -> None:
     assert describe_error(code) == text
 
 

@@ -33,7 +33,7 @@ def one(registers: Registers) -> tuple[int, int, int]:
     )
 
 
-def test_one_count_of_damping_is_that_of_the_documents() -> None:
+def test_damping_per_count_is_that_of_the_documents() -> None:
     assert damping_per_count(**EROB70) == pytest.approx(0.1063, abs=5e-5)
     assert 1 / damping_per_count(**EROB70) == pytest.approx(9.408, abs=5e-4)
 
@@ -60,7 +60,7 @@ def rounded(register: float) -> float:
 
 
 @given(st.floats(0.01, 1000), st.floats(0.01, 1000))
-def test_both_registers_follow_the_formula_of_the_documents(kp: float, kd: float) -> None:
+def test_gain_registers_follow_the_formula_of_the_documents(kp: float, kd: float) -> None:
     position, velocity, integral = one(gains_to_registers(kp, kd, **EROB70))
     assert abs(velocity - 9.408 * kd) <= rounded(9.408 * kd)
     assert abs(position - 51.47 * kp / kd) <= rounded(51.47 * kp / kd)
@@ -182,7 +182,9 @@ def test_a_change_is_never_stiffer_than_the_stiffer_end(
 
 
 @given(OLD, NEW)
-def test_only_what_changes_is_written(old: JointRegisters, new: JointRegisters) -> None:
+def test_write_order_has_only_the_changed_registers(
+    old: JointRegisters, new: JointRegisters
+) -> None:
     names = [FIELDS[write.index, write.subindex] for write in write_order(old, new)]
     changed = {name for name in FIELDS.values() if getattr(old, name) != getattr(new, name)}
     assert len(names) == len(changed)

@@ -319,7 +319,7 @@ def test_submitting_wakes_the_thread_that_steps_and_makes_work_due(make_world) -
     assert world.batches.next_due < world.clock()
 
 
-def test_one_frame_in_a_hundred_lost_costs_no_object(make_world) -> None:
+def test_batch_writes_every_object_although_one_frame_in_a_hundred_is_lost(make_world) -> None:
     world = make_world(10)
     chance = random.Random(3)
     world.bus.loses_request = lambda: chance.random() < 0.005

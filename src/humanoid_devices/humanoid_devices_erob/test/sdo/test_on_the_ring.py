@@ -91,7 +91,7 @@ def test_gains_are_written_and_read_back_from_every_slave(bench: Bench) -> None:
     assert [(drive["pos_reg"], drive["vel_reg"]) for drive in held] == [(2**31 - 1,) * 2] * SLAVES
 
 
-def test_all_slaves_take_the_time_of_one(bench: Bench) -> None:
+def test_batch_for_all_slaves_takes_the_time_of_one_slave(bench: Bench) -> None:
     bench.run(gains(1), write=True)
     begun = bench.control.time()
     bench.run(gains(2), write=True)

@@ -303,7 +303,7 @@ def test_a_write_is_not_held_up_and_what_it_did_is_read_back_behind_it(make_worl
     assert drive.objects[GAIN] == b"\x08\0\0\0"
 
 
-def test_after_a_reset_nothing_is_waited_for(make_world) -> None:
+def test_engine_waits_for_no_late_answer_after_a_reset(make_world) -> None:
     world = make_world(1)
     drive = world.drives[0]
     drive.objects[GAIN] = VALUE
@@ -316,7 +316,7 @@ def test_after_a_reset_nothing_is_waited_for(make_world) -> None:
 
 @settings(max_examples=100, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1))
-def test_however_late_answers_come_no_old_value_is_taken_for_done(make_world, seed: int) -> None:
+def test_late_answer_never_makes_an_old_value_the_result(make_world, seed: int) -> None:
     chance = random.Random(seed)
     world = make_world(1)
     drive = world.drives[0]
@@ -472,7 +472,7 @@ def test_counters_begin_anew_after_a_reset(make_world) -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1), loss=st.floats(0, 0.3))
-def test_with_frames_lost_both_ways_nothing_wrong_is_ever_taken_for_done(
+def test_lost_frames_never_make_a_wrong_value_the_result(
     make_world, seed: int, loss: float
 ) -> None:
     chance = random.Random(seed)

@@ -55,12 +55,12 @@ def test_set_up_of_the_process_data_is_not_written(index: int) -> None:
 
 
 @pytest.mark.parametrize("index", [0x15FF, 0x1C34, 0x2381, 0x6083])
-def test_other_objects_may_be_written(index: int) -> None:
+def test_objects_that_move_no_drive_may_be_written(index: int) -> None:
     assert refusals(SdoObject(0, index, 1, b"\0\0"), mode=Mode.STANDBY) == []
 
 
 @pytest.mark.parametrize("index", [0x607A, 0x6040, 0x1C12, 0x2383])
-def test_everything_may_be_read(index: int) -> None:
+def test_every_object_may_be_read(index: int) -> None:
     assert refusals(SdoObject(0, index, 0), mode=Mode.STANDBY, write=False) == []
 
 
@@ -82,7 +82,7 @@ def test_gate_may_be_opened_in_every_mode(mode: Mode) -> None:
     assert refusals(OPENING, mode=mode) == []
 
 
-def test_nothing_is_done_of_a_batch_with_a_forbidden_object() -> None:
+def test_batch_with_a_forbidden_object_is_refused_as_a_whole() -> None:
     first, second, third = refusals(GAIN, MODE_CHANGE, OPENING)
     assert "belongs to the control loop" in second
     assert first == third == "not sent: slave 0 0x6060:00 of the same batch is refused"

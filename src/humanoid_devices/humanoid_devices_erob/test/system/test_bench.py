@@ -31,14 +31,14 @@ def test_errors_and_history_are_read_in_preop_and_the_ring_is_left_in_init(make_
     assert bench.of_drives("al_state") == [INIT] * 3
 
 
-def test_history_has_what_the_error_lacks() -> None:
+def test_text_of_the_history_omits_the_present_error() -> None:
     errors = DriveErrors(0x730F, (0x730F, 0x00018500))
     assert "0x1003:2: 0x8500: position error exceeds limit" in errors.text
     assert "0x1003:1" not in errors.text
     assert DriveErrors().text == ""
 
 
-def test_nothing_is_written_on_the_bench(make_bench) -> None:
+def test_write_batch_is_refused_in_bench_mode(make_bench) -> None:
     bench = make_bench(2)
     bench.control.log()
     with open_bench(bench) as ring:

@@ -75,7 +75,7 @@ def test_no_mail_from_the_start_of_sync0_until_op(make_bench) -> None:
     assert max(set_up) < min(safeop) - 0.002
 
 
-def test_only_what_differs_is_written(make_any_bench) -> None:
+def test_bring_up_writes_no_object_that_has_its_value(make_any_bench) -> None:
     bench = make_any_bench(2)
     bench.activate()
     bench.system.on_deactivate()

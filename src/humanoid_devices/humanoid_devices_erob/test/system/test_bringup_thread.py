@@ -84,7 +84,7 @@ class Threadless(LinuxMachine):
         raise RuntimeError("can't start new thread")
 
 
-def test_without_a_thread_nothing_is_waited_for(hanging: Hanging) -> None:
+def test_stop_returns_at_once_if_no_thread_was_started(hanging: Hanging) -> None:
     thread = BringUpThread(hanging.run, threading.Event(), Threadless())
     with pytest.raises(RuntimeError):
         thread.begin()

@@ -28,7 +28,7 @@ def test_drive_is_led_from_switch_on_disabled_to_operation() -> None:
     assert walk(drive, [592, 561, 563, 5687, 5687]) == [6, 7, 15, 15, 15]
 
 
-def test_nothing_is_enabled_without_a_request() -> None:
+def test_sequencer_enables_no_drive_without_a_request() -> None:
     assert walk(Cia402Sequencer(1), [592, 561, 563, 4616]) == [0, 0, 6, 0]
 
 
@@ -75,7 +75,7 @@ def test_disabled_drive_is_led_out_of_operation() -> None:
     assert walk(drive, [5687, 563, 561, 592], last=15) == [6, 6, 0, 0]
 
 
-def test_each_drive_walks_for_itself() -> None:
+def test_sequencer_steps_each_drive_independently() -> None:
     drives = Cia402Sequencer(3)
     drives.enable(np.array([True, True, False]), reset_faults=True)
     controlword = np.zeros(3, dtype=np.uint16)

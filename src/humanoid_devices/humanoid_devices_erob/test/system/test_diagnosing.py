@@ -61,7 +61,7 @@ def test_drives_that_are_well_are_ok_and_known_in_detail(bench) -> None:
     assert found[IMPEDANCE].values["gate for SDO writes"] == "open"
 
 
-def test_nothing_is_claimed_before_the_ring_is_up(make_bench) -> None:
+def test_diagnoses_are_stale_before_the_ring_is_up(make_bench) -> None:
     found = diagnoses(make_bench(2))
     assert {it.level for it in found.values()} == {DiagnosisLevel.STALE}
     assert [*found] == [BUS, IMPEDANCE, "joint: j0", "joint: j1"]

@@ -108,7 +108,7 @@ def test_report_is_ok_again_when_the_fault_is_gone(bench) -> None:
     assert "0xA000" not in bench.tick().message  # the old error is not the reason of the new fault
 
 
-def test_one_lost_frame_is_no_fault(bench) -> None:
+def test_single_lost_frame_is_no_fault(bench) -> None:
     bench.tick()
     bench.slaves.counter = -1
     assert bench.tick().level is SafetyLevel.OK

@@ -238,7 +238,7 @@ def test_cut_cable_at_the_exit_ends_in_bounded_time_and_is_reported(make_any_ben
     assert bench.system._master._master is None
 
 
-def test_exit_of_what_was_never_active_does_nothing(make_bench) -> None:
+def test_exit_of_a_component_that_was_never_active_does_nothing(make_bench) -> None:
     bench = make_bench(2)
     bench.system.on_deactivate()
     bench.control.cut(0)

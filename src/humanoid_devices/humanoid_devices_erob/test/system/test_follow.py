@@ -147,7 +147,7 @@ def test_stalled_loop_does_not_make_one_long_step() -> None:
     assert target[0] <= 0.25 * LIMIT * 0.05
 
 
-def test_every_joint_follows_for_itself() -> None:
+def test_target_rule_acts_on_each_joint_independently() -> None:
     rule = TargetRule(np.full(2, LIMIT))
     both = np.array([True, True])
     rule.update(np.zeros(2), np.zeros(2), both, both, PERIOD)

@@ -138,7 +138,7 @@ def test_drive_without_feed_forward_is_confirmed(make_info, clock) -> None:
     assert [watch.drives[joint].has_feed_forward for joint in (0, 1)] == [False, True]
 
 
-def test_nothing_is_confirmed_before_a_statement(make_info, clock) -> None:
+def test_gains_are_not_confirmed_before_a_statement(make_info, clock) -> None:
     watch = ImpedanceWatch(parse_settings(make_info(2)), clock)
     watch.gates_closed()
     watch.mode_changed(Mode.STANDBY, 7)

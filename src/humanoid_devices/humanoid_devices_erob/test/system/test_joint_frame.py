@@ -19,14 +19,14 @@ from humanoid_devices_erob.wire.pdo import RX_STRUCT, TX_STRUCT
 QUARTER = 524288 // 4  # counts of a quarter turn
 
 
-def test_image_is_packed_as_the_wire_has_it() -> None:
+def test_image_is_packed_in_the_layout_of_the_wire() -> None:
     image = ProcessImage(2)
     image.controlword[:] = 15, 6
     image.target[:] = -123456, 2**31 - 1
     assert image.pack() == RX_STRUCT.pack(15, -123456, 8) + RX_STRUCT.pack(6, 2**31 - 1, 8)
 
 
-def test_image_is_unpacked_as_the_wire_has_it() -> None:
+def test_image_is_unpacked_from_the_layout_of_the_wire() -> None:
     image = ProcessImage(2)
     image.unpack(TX_STRUCT.pack(5687, -7, 100000, -300) + TX_STRUCT.pack(4616, 8, -9, 1000))
     assert image.statusword.tolist() == [5687, 4616]

@@ -23,7 +23,7 @@ def test_the_gate_stays_open_for_five_periods_but_at_least_50_ms(rate: int, limi
     assert gate.obstacle(10.0 + limit + 1e-6) != ""
 
 
-def test_other_joints_and_another_order_do_no_harm() -> None:
+def test_gate_opens_for_joint_states_with_other_joints_in_any_order() -> None:
     gate = JointStatesGate(JOINTS, 0.02)
     gate.seen(["elbow", "gripper", "shoulder"], [0.0, math.nan, 0.0], 1.0)
     assert gate.obstacle(1.0) == ""

@@ -196,7 +196,7 @@ def test_batch_is_refused_before_the_loop_drives_the_ring(make_bench) -> None:
     assert result.status is SdoStatus.DONE
 
 
-def test_nothing_is_sent_to_a_slave_that_is_not_in_op_and_the_others_are_served(make_bench) -> None:
+def test_batch_sends_no_request_to_a_slave_outside_op_and_serves_the_others(make_bench) -> None:
     bench = make_bench(2)
     bench.activate()
     bench.tick(3)
@@ -211,7 +211,7 @@ def test_nothing_is_sent_to_a_slave_that_is_not_in_op_and_the_others_are_served(
     assert {line[1] for line in bench.control.log() if line[2] == "request"} == {0}
 
 
-def test_nothing_is_sent_once_the_loop_has_exchanged_nothing_for_too_long(make_bench) -> None:
+def test_batch_is_refused_after_too_long_without_process_data(make_bench) -> None:
     bench = make_bench(1)
     bench.activate()
     bench.tick(3)

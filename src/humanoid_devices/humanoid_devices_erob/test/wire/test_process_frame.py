@@ -82,7 +82,7 @@ def test_an_answer_to_another_request_is_not_accepted(index: int, other: int) ->
 
 
 @given(st.binary(max_size=200))
-def test_any_other_bytes_are_not_accepted(junk: bytes) -> None:
+def test_process_frame_accepts_no_arbitrary_bytes(junk: bytes) -> None:
     frame = ProcessFrame(COUNT)
     sent = frame.request(16, OUTPUTS)
     assert frame.answer(junk) is None
