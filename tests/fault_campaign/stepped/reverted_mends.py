@@ -10,10 +10,10 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import replace
 from math import inf
-from threading import Event
 from typing import Any, Final
 
 from fault_campaign.disturbing.sabotage import put
+from fault_campaign.stepped import reverted_can_mends as can
 from humanoid_bringup_prime.impedance import register_record
 from humanoid_control_common.robot.joints import FloatArray
 from humanoid_control_common.robot.mit_interface import JointCommand, JointState
@@ -25,12 +25,6 @@ from humanoid_controller_manager.loop.snapshot import Phase, Snapshot
 from humanoid_controller_manager.ros.execution.callbacks import CallbackFailure, FailureGuard
 from humanoid_controller_manager.safety.self_collision import SelfCollisionStage
 from humanoid_controllers.mode_manager.mode_manager import ModeManager
-from humanoid_devices_can.bus.python_can import PythonCanBus
-from humanoid_devices_can.bus.slcan import SlcanBus
-from humanoid_devices_can.guard.guard_client import Guard
-from humanoid_devices_can.session.bus_lifecycle import BusLifecycle
-from humanoid_devices_can.session.health import Health
-from humanoid_devices_can.session.session import Session as BusSession
 from humanoid_devices_erob.drive.drive_registers import DriveRegisters
 from humanoid_devices_erob.mailbox.mailbox_channel import MailboxChannel, SdoJob
 from humanoid_devices_erob.mailbox.sdo import SdoBatch, SdoObject, SdoOutcome
@@ -38,7 +32,6 @@ from humanoid_devices_erob.mailbox.sdo_batch import Results
 from humanoid_devices_erob.operation.impedance_watch import ImpedanceWatch
 from humanoid_devices_erob.operation.joint_states_gate import JointStatesGate
 from humanoid_devices_erob.operation.operation import Operation
-from humanoid_devices_sito.sito_family import SitoFamily
 from humanoid_joint_client.status import Execution, Status
 from humanoid_joint_stream.command.stream_execution import Ended, StreamExecution
 from humanoid_joint_stream.server.command_stream import CommandStream
@@ -47,7 +40,6 @@ from humanoid_joint_stream.shared.records import SentCommand
 from humanoid_motion.dynamics.gravity_model import GravityModel
 from humanoid_motion.motion_file.motion import MotionFile
 from humanoid_motion.trajectory.time_scaling import TimeScaling
-from humanoid_stepped.wires.can import MemoryCanBus
 
 
 def _permission_asked_once() -> None:
@@ -123,23 +115,6 @@ def _report_while_preparing() -> None:
         self.progress, self.remark, self.members = slot.report()
 
     put(ActiveController, "_enter", entered)
-
-
-def _only_one_session_cancelled() -> None:
-    """Let the order to end reach the open session only, not the next one.
-
-    The mend: all sessions share one event.
-    """
-    opened = BusLifecycle._open
-
-    def open_own(self: Any) -> BusSession:
-        kept, self._cancelled = self._cancelled, Event()
-        try:
-            return opened(self)
-        finally:
-            self._cancelled = kept
-
-    put(BusLifecycle, "_open", open_own)
 
 
 def _falls_back_to_itself() -> None:
@@ -262,94 +237,6 @@ def _slow_batch_replaces() -> None:
     put(Operation, "submit", learned_at_its_end)
 
 
-def _silence_before_counts() -> None:
-    """Count a motor that was silent before the order to disable it as disabled.
-
-    The mend: `Session.unheard` finds it, at the exit and in a failed bring-up.
-    """
-    put(BusSession, "unheard", lambda *_: [])
-
-
-def _old_feedback_counts() -> None:
-    """Count feedback from before the order to enable as an answer to it.
-
-    The mends: a Sito must send again after `QUIET`, and that of `_silent_adapter_counts`.
-    """
-    _silent_adapter_counts()
-    enabling = SitoFamily.enabling
-    put(SitoFamily, "enabling", lambda self, motor: replace(enabling(self, motor), again=0.0))
-
-
-def _silent_adapter_counts() -> None:
-    """Count the silence of an adapter that is held up as that of its motors.
-
-    The mend: silence counts behind a confirmation only.
-    """
-    for bus in (MemoryCanBus, PythonCanBus):
-        put(bus, "set_confirming", lambda *_: False)
-
-
-def _errors_not_asked() -> None:
-    """Count silence on a bus with errors as obedience.
-
-    The mend: `Activation.take_down` asks whether the controller has reported errors.
-    """
-    put(Health, "disturbed", lambda *_: False)
-
-
-def _left_to_a_dead_guard() -> None:
-    """Leave the motors to a guard that has ended when an exit could not disable them.
-
-    The mend: `Guard.leave` starts another one.
-    """
-
-    def leave(self: Any) -> None:
-        running, self._running = self._running, None
-        if running is not None:
-            running.leave()
-
-    put(Guard, "leave", leave)
-
-
-def _rest_of_a_write_lost() -> None:
-    """Lose what the port of a serial adapter does not accept at once.
-
-    The mend: `SlcanBus._push` keeps it, and `_room` sends nothing before it.
-    """
-    push = SlcanBus._push
-
-    def push_once(self: Any) -> None:
-        push(self)
-        self._unsent.clear()
-
-    put(SlcanBus, "_push", push_once)
-
-
-def _silent_before_the_guard() -> None:
-    """Count a motor that was silent before the guard acted as disabled by the guard.
-
-    The mend: `BusLifecycle._abandon` names such motors apart.
-    """
-    abandon = BusLifecycle._abandon
-    put(BusLifecycle, "_abandon", lambda self, session, _: abandon(self, session, ()))
-
-
-def _no_new_guard() -> None:
-    """Start no new guard when motors are enabled again after their guard has acted.
-
-    The mend: `BusLifecycle._renew_guard`.
-    """
-    put(BusLifecycle, "_renew_guard", lambda self: self.guard.end())
-
-
-def _exit_dismisses_the_guard() -> None:
-    """End the guard at an exit that could not disable its motors.
-
-    The mend: `Guard.leave` leaves the motors to the guard.
-    """
-    put(Guard, "leave", Guard.dismiss)
-
-
 def _held_without_server() -> None:
     """A server that is killed before the first update leaves the pose held, stiff, for good.
 
@@ -406,7 +293,7 @@ REVERTED_MENDS: Final[dict[str, Callable[[], None]]] = {
     "old_register_believed": _old_register_believed,
     "callback_error_raised": _callback_error_raised,
     "report_while_preparing": _report_while_preparing,
-    "only_one_session_cancelled": _only_one_session_cancelled,
+    "only_one_session_cancelled": can.only_one_session_cancelled,
     "falls_back_to_itself": _falls_back_to_itself,
     "early_request_refused": _early_request_refused,
     "links_not_kept_apart": _links_not_kept_apart,
@@ -415,15 +302,15 @@ REVERTED_MENDS: Final[dict[str, Callable[[], None]]] = {
     "any_payload_held": _any_payload_held,
     "reading_forgets": _reading_forgets,
     "slow_batch_replaces": _slow_batch_replaces,
-    "silence_before_counts": _silence_before_counts,
-    "old_feedback_counts": _old_feedback_counts,
-    "silent_adapter_counts": _silent_adapter_counts,
-    "errors_not_asked": _errors_not_asked,
-    "left_to_a_dead_guard": _left_to_a_dead_guard,
-    "rest_of_a_write_lost": _rest_of_a_write_lost,
-    "silent_before_the_guard": _silent_before_the_guard,
-    "no_new_guard": _no_new_guard,
-    "exit_dismisses_the_guard": _exit_dismisses_the_guard,
+    "silence_before_counts": can.silence_before_counts,
+    "old_feedback_counts": can.old_feedback_counts,
+    "silent_adapter_counts": can.silent_adapter_counts,
+    "errors_not_asked": can.errors_not_asked,
+    "left_to_a_dead_guard": can.left_to_a_dead_guard,
+    "rest_of_a_write_lost": can.rest_of_a_write_lost,
+    "silent_before_the_guard": can.silent_before_the_guard,
+    "no_new_guard": can.no_new_guard,
+    "exit_dismisses_the_guard": can.exit_dismisses_the_guard,
     "held_without_server": _held_without_server,
     "old_command_executed": _old_command_executed,
     "lease_over_a_stream": _lease_over_a_stream,

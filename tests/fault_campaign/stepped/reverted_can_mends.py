@@ -1,0 +1,122 @@
+"""Former defects of the CAN buses, restored: see `reverted_mends`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from threading import Event
+from typing import Any
+
+from fault_campaign.disturbing.sabotage import put
+from humanoid_devices_can.bus.python_can import PythonCanBus
+from humanoid_devices_can.bus.slcan import SlcanBus
+from humanoid_devices_can.guard.guard_client import Guard
+from humanoid_devices_can.session.bus_lifecycle import BusLifecycle
+from humanoid_devices_can.session.health import Health
+from humanoid_devices_can.session.session import Session as BusSession
+from humanoid_devices_sito.sito_family import SitoFamily
+from humanoid_stepped.wires.can import MemoryCanBus
+
+
+def only_one_session_cancelled() -> None:
+    """Let the order to end reach the open session only, not the next one.
+
+    The mend: all sessions share one event.
+    """
+    opened = BusLifecycle._open
+
+    def open_own(self: Any) -> BusSession:
+        kept, self._cancelled = self._cancelled, Event()
+        try:
+            return opened(self)
+        finally:
+            self._cancelled = kept
+
+    put(BusLifecycle, "_open", open_own)
+
+
+def silence_before_counts() -> None:
+    """Count a motor that was silent before the order to disable it as disabled.
+
+    The mend: `Session.unheard` finds it, at the exit and in a failed bring-up.
+    """
+    put(BusSession, "unheard", lambda *_: [])
+
+
+def old_feedback_counts() -> None:
+    """Count feedback from before the order to enable as an answer to it.
+
+    The mends: a Sito must send again after `QUIET`, and that of `_silent_adapter_counts`.
+    """
+    silent_adapter_counts()
+    enabling = SitoFamily.enabling
+    put(SitoFamily, "enabling", lambda self, motor: replace(enabling(self, motor), again=0.0))
+
+
+def silent_adapter_counts() -> None:
+    """Count the silence of an adapter that is held up as that of its motors.
+
+    The mend: silence counts behind a confirmation only.
+    """
+    for bus in (MemoryCanBus, PythonCanBus):
+        put(bus, "set_confirming", lambda *_: False)
+
+
+def errors_not_asked() -> None:
+    """Count silence on a bus with errors as obedience.
+
+    The mend: `Activation.take_down` asks whether the controller has reported errors.
+    """
+    put(Health, "disturbed", lambda *_: False)
+
+
+def left_to_a_dead_guard() -> None:
+    """Leave the motors to a guard that has ended when an exit could not disable them.
+
+    The mend: `Guard.leave` starts another one.
+    """
+
+    def leave(self: Any) -> None:
+        running, self._running = self._running, None
+        if running is not None:
+            running.leave()
+
+    put(Guard, "leave", leave)
+
+
+def rest_of_a_write_lost() -> None:
+    """Lose what the port of a serial adapter does not accept at once.
+
+    The mend: `SlcanBus._push` keeps it, and `_room` sends nothing before it.
+    """
+    push = SlcanBus._push
+
+    def push_once(self: Any) -> None:
+        push(self)
+        self._unsent.clear()
+
+    put(SlcanBus, "_push", push_once)
+
+
+def silent_before_the_guard() -> None:
+    """Count a motor that was silent before the guard acted as disabled by the guard.
+
+    The mend: `BusLifecycle._abandon` names such motors apart.
+    """
+    abandon = BusLifecycle._abandon
+    put(BusLifecycle, "_abandon", lambda self, session, _: abandon(self, session, ()))
+
+
+def no_new_guard() -> None:
+    """Start no new guard when motors are enabled again after their guard has acted.
+
+    The mend: `BusLifecycle._renew_guard`.
+    """
+    put(BusLifecycle, "_renew_guard", lambda self: self.guard.end())
+
+
+def exit_dismisses_the_guard() -> None:
+    """End the guard at an exit that could not disable its motors.
+
+    The mend: `Guard.leave` leaves the motors to the guard.
+    """
+    put(Guard, "leave", Guard.dismiss)
