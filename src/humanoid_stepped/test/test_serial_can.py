@@ -44,7 +44,7 @@ class Line:
             found.append(self.adapter.open(SETTINGS, machine, shared=shared))
 
         machine.start("open", run)
-        self.scheduler.run_for(0.1)
+        self.scheduler.run_for(0.2)
         if self.scheduler.failed:
             error = self.scheduler.failed.pop().error
             assert error is not None
@@ -115,7 +115,7 @@ def test_a_host_that_waits_gets_frames_with_the_next_usb_frame(line: Line) -> No
     line.scheduler.run_for(0.01)
     for number in range(3):
         line.node.send(CanFrame(number), line.adapter.bus.now)
-    line.scheduler.run_for(0.01)
+    line.scheduler.run_for(0.0101)
     assert len(arrivals) == 3
     assert len(set(arrivals)) == 1
     assert arrivals[0] % USB_FRAME == 0
@@ -127,6 +127,14 @@ def test_two_processes_take_each_others_frames(line: Line) -> None:
     line.scheduler.run_for(0.01)
     assert one.receive(0.0) == DataFrame(7, b"")
     assert two.receive(0.0) is None
+
+
+def test_an_answer_from_before_the_opening_does_not_count(line: Line) -> None:
+    bus = line.open(line.process())
+    assert bus.ask()
+    line.scheduler.run_for(0.01)
+    line.adapter.serial.faults.unanswered = b"FV"
+    assert not line.open(line.process("guard"), shared=True).set_confirming(True)
 
 
 def test_the_channel_stays_open_for_the_process_that_shares_it(line: Line) -> None:

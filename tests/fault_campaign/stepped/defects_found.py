@@ -160,7 +160,7 @@ FOUND: Final = (
     Found(
         "exit_dismisses_the_guard",
         "exit: adapter unplugged for a while",
-        733132484,
+        693034512,
         Breach.REFUTED,
     ),
     Found(
