@@ -3,10 +3,11 @@
 The table also has the speed in wall time, which other programs of the machine can lower.
 
 * Simulated seconds per second of the whole robot at 50 Hz, in DAMPING and in STANDBY: control
-  process, impedance manager, black box, guard, both buses, drives and body, with the campaign's
-  observer and heartbeat (goal: 15); each sample is half a simulated second, p99 the best of them.
+  process, impedance manager, black box, guard, both buses (SocketCAN), drives and body, with the
+  campaign's observer and heartbeat (goal: 15); each sample is half a simulated second, p99 the
+  best of them.
 * Trials of the fault campaign per hour, one after another (goal: 10 000), with the robots that
-  are prepared for them.
+  are brought up and prepared for them: SocketCAN and serial adapters in equal shares.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from benchmarks.support.figures import Figure, arguments, figure, report, single
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests"))
 from fault_campaign.campaign import drawn
 from fault_campaign.kinds.catalogue import STEPPED
+from fault_campaign.robot import SOCKETCAN
 from fault_campaign.robot_joints import PRIME
 from fault_campaign.stepped.prepared import Copies
 from fault_campaign.stepped.robot import SimulatedRobot
@@ -77,7 +79,7 @@ def main(words: Sequence[str] | None = None) -> int:
     with TemporaryDirectory(prefix="hc_benchmark_") as folder:
         os.environ["ROS_HOME"] = folder
         figures = trials_per_hour(Path(folder), 2 if options.quick else TRIALS)
-        robot = SimulatedRobot(Path(folder))
+        robot = SimulatedRobot(Path(folder), adapter=SOCKETCAN)
         figures |= pace(robot, windows, "DAMPING")
         if not robot.observer.comes_to(Mode.STANDBY, TIMEOUT):
             raise RuntimeError(f"STANDBY is not in force: {robot.observer.now.status_message}")
