@@ -71,13 +71,12 @@ def _fail(message: str) -> Action:
 def end_at_once(action: ExecuteProcess) -> list[Action]:
     """End `action`, started DEAF, by SIGTERM if it must end before it has a handler for SIGINT."""
 
-    def look(_event: object, context: LaunchContext) -> list[Action]:
-        ends = context.is_shutdown and _is_running(action)
-        deaf = ends and not _catches_signals(action.process_details["pid"])
+    def end() -> list[Action]:
+        deaf = _is_running(action) and not _catches_signals(action.process_details["pid"])
         return [_terminate(action)] if deaf else []
 
-    started = OnProcessStart(target_action=action, on_start=look)
-    return [RegisterEventHandler(handler) for handler in (OnShutdown(on_shutdown=look), started)]
+    started = OnProcessStart(target_action=action, on_start=_in_shutdown(end))
+    return [RegisterEventHandler(handler) for handler in (_at_shutdown(end), started)]
 
 
 def outlive(action: ExecuteProcess, users: Sequence[ExecuteProcess]) -> list[Action]:
@@ -86,15 +85,29 @@ def outlive(action: ExecuteProcess, users: Sequence[ExecuteProcess]) -> list[Act
     Launch itself signals all processes at once.
     """
 
-    def look(_event: object, context: LaunchContext) -> list[Action]:
+    def end() -> list[Action]:
         in_use = any(user.process_details and user.return_code is None for user in users)
-        ends = context.is_shutdown and _is_running(action) and not in_use
-        return [_terminate(action)] if ends else []
+        return [_terminate(action)] if _is_running(action) and not in_use else []
 
+    look = _in_shutdown(end)
     ends = [OnProcessExit(target_action=user, on_exit=look) for user in users]
     started = OnProcessStart(target_action=action, on_start=look)
-    handlers = (OnShutdown(on_shutdown=look), started, *ends)
-    return [RegisterEventHandler(handler) for handler in handlers]
+    return [RegisterEventHandler(handler) for handler in (_at_shutdown(end), started, *ends)]
+
+
+def _at_shutdown(end: Callable[[], list[Action]]) -> OnShutdown:
+    """Return the handler that calls `end` when the shutdown begins.
+
+    Launch calls it before `is_shutdown` is set if the action Shutdown has begun the shutdown.
+    """
+    return OnShutdown(on_shutdown=lambda _event, _context: end())
+
+
+def _in_shutdown(
+    end: Callable[[], list[Action]],
+) -> Callable[[object, LaunchContext], list[Action]]:
+    """Return `end` for events that also happen before the shutdown: there it has no effect."""
+    return lambda _event, context: end() if context.is_shutdown else []
 
 
 def _terminate(action: ExecuteProcess) -> Action:

@@ -1,4 +1,4 @@
-"""Processes that others need end after them, also when the one that all wait for is killed."""
+"""Processes that others need end after them, however the end begins."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ pytestmark = pytest.mark.skipif(
 )
 PACKAGE = "humanoid_stand_ins"
 # Ends by SIGTERM; the user ends by SIGINT, and takes longer for it than any signal for its way.
+# The last word tells the user how the end begins.
 PROGRAM = """#!{python}
 import os, signal, sys, time
 from pathlib import Path
@@ -31,6 +32,8 @@ def end(*_):
         file.write(label + "\\n")
     os._exit(0)
 signal.signal(signal.SIGTERM, end)
+if label == "user" and sys.argv[-1] == "ends":
+    end()
 if label == "user":
     signal.signal(signal.SIGINT, end)
     os.kill(int((log.parent / "wire.pid").read_text()), signal.SIGKILL)
@@ -46,7 +49,7 @@ from humanoid_bringup.launching.description import launched
 from humanoid_bringup.options import Process
 def start(robot, chosen, folder):
     def process(label, **others):
-        return Process(label, sys.argv[1], label, arguments=("-",), **others)
+        return Process(label, sys.argv[1], label, arguments=(sys.argv[2],), **others)
     return [
         process("box", required=False, outlives=True),
         process("wire", ready="ready", outlives=True),
@@ -72,20 +75,35 @@ def programs(tmp_path: Path) -> Path:
     return folder
 
 
-def test_launch_keeps_the_end_order_after_a_kill_of_a_needed_process(
-    programs: Path, tmp_path: Path
-) -> None:
-    prefixes = f"{tmp_path}{os.pathsep}{os.environ['AMENT_PREFIX_PATH']}"
-    command = [sys.executable, "-W", "ignore", "-c", LAUNCH, PACKAGE]
+def launched(folder: Path, how: str) -> tuple[int, str]:
+    """Exit code and output of a launch whose end begins as `how` says."""
+    prefixes = f"{folder}{os.pathsep}{os.environ['AMENT_PREFIX_PATH']}"
+    command = [sys.executable, "-W", "ignore", "-c", LAUNCH, PACKAGE, how]
     with on_reserved_domain():
         run = subprocess.run(
             command,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=120,
             check=False,
             env=os.environ | {"AMENT_PREFIX_PATH": prefixes},
         )
-    assert run.returncode == 1, run.stdout + run.stderr
-    assert "wire failed: SIGKILL" in run.stdout + run.stderr
+    return run.returncode, run.stdout + run.stderr
+
+
+def test_launch_keeps_the_end_order_after_a_kill_of_a_needed_process(
+    programs: Path, tmp_path: Path
+) -> None:
+    code, output = launched(tmp_path, "kills")
+    assert code == 1, output
+    assert "wire failed: SIGKILL" in output
     assert (programs / "log").read_text().split() == ["user", "box"]
+
+
+def test_launch_ends_its_last_process_at_once_after_the_others_ended(
+    programs: Path, tmp_path: Path
+) -> None:
+    code, output = launched(tmp_path, "ends")
+    assert code == 0, output
+    assert (programs / "log").read_text().split() == ["user", "wire", "box"]
+    assert "failed to terminate" not in output
