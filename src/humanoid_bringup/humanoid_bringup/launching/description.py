@@ -17,7 +17,13 @@ from launch_ros.actions import Node
 
 from humanoid_bringup.executables import find_executable
 from humanoid_bringup.launching.arguments import DESCRIPTION, Argument, read, refuse_unknown
-from humanoid_bringup.launching.shutdown import DEAF, end_at_once, outlive, when_ended
+from humanoid_bringup.launching.shutdown import (
+    DEAF,
+    end_at_once,
+    keep_interrupts_out,
+    outlive,
+    when_ended,
+)
 from humanoid_bringup.options import BACKGROUND, Backend, Options, Process
 from humanoid_bringup.plan import notes, plan
 from humanoid_bringup.preflight.ready import require_machine
@@ -58,6 +64,7 @@ def launched(robot: str, arguments: Sequence[Argument], start: Start) -> LaunchD
     """
 
     def actions(context: LaunchContext) -> list[Action]:
+        keep_interrupts_out(context)
         refuse_unknown(find_robot(robot), arguments, context)
         chosen = read(arguments, context.launch_configurations)
         package = find_robot(robot, chosen.pop(DESCRIPTION.name, ""))

@@ -6,7 +6,9 @@ Needs ROS 2's launch system.
 from __future__ import annotations
 
 import signal
+import threading
 from collections.abc import Callable, Sequence
+from types import FrameType
 from typing import Final
 
 from launch.actions import (
@@ -58,6 +60,23 @@ def when_ended(process: Process) -> OnExit | None:
     return ended if process.required else None
 
 
+def keep_interrupts_out(context: LaunchContext) -> None:
+    """Let SIGINT reach launch by its descriptor only, not as a KeyboardInterrupt as well.
+
+    Raised while launch starts a process, KeyboardInterrupt would make launch lose that process and
+    never return.
+    """
+    loop, main = context.asyncio_loop, threading.current_thread() is threading.main_thread()
+    if not main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        return
+
+    def handle(number: int, frame: FrameType | None) -> None:
+        if not loop.is_running():  # launch has ended
+            signal.default_int_handler(number, frame)
+
+    signal.signal(signal.SIGINT, handle)
+
+
 def _fail(message: str) -> Action:
     """Return an action that raises, after all handlers of the process's end have run."""
 
@@ -86,7 +105,7 @@ def outlive(action: ExecuteProcess, users: Sequence[ExecuteProcess]) -> list[Act
     """
 
     def end() -> list[Action]:
-        in_use = any(user.process_details and user.return_code is None for user in users)
+        in_use = any(_is_running(user) for user in users)
         return [_terminate(action)] if _is_running(action) and not in_use else []
 
     look = _in_shutdown(end)

@@ -43,7 +43,7 @@ while True:
     signal.pause()
 """
 LAUNCH = """
-import sys
+import os, signal, subprocess, sys
 from launch import LaunchService
 from humanoid_bringup.launching.description import launched
 from humanoid_bringup.options import Process
@@ -55,6 +55,12 @@ def start(robot, chosen, folder):
         process("wire", ready="ready", outlives=True),
         process("user"),
     ], []
+class Interrupted(subprocess.Popen):
+    def __init__(self, words, *others, **named):
+        super().__init__(words, *others, **named)
+        if sys.argv[2] == "interrupted" and words[-2].endswith("user"):
+            os.killpg(0, signal.SIGINT)
+subprocess.Popen = Interrupted
 service = LaunchService(noninteractive=True)
 service.include_launch_description(launched("prime", (), start))
 sys.exit(service.run())
@@ -86,6 +92,7 @@ def launched(folder: Path, how: str) -> tuple[int, str]:
             text=True,
             timeout=120,
             check=False,
+            start_new_session=True,
             env=os.environ | {"AMENT_PREFIX_PATH": prefixes},
         )
     return run.returncode, run.stdout + run.stderr
@@ -107,3 +114,12 @@ def test_launch_ends_its_last_process_at_once_after_the_others_ended(
     assert code == 0, output
     assert (programs / "log").read_text().split() == ["user", "wire", "box"]
     assert "failed to terminate" not in output
+
+
+def test_an_interrupt_while_launch_starts_a_process_does_not_keep_it_from_ending(
+    programs: Path, tmp_path: Path
+) -> None:
+    code, output = launched(tmp_path, "interrupted")
+    assert code == 0, output
+    assert "Traceback" not in output
+    assert (programs / "log").read_text().split()[-2:] == ["wire", "box"]
