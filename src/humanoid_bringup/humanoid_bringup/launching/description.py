@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import os
 import shutil
 import tempfile
 from collections.abc import Callable, Sequence
@@ -15,7 +16,7 @@ from launch.events.process import ProcessIO
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
-from humanoid_bringup.executables import find_executable
+from humanoid_bringup.executables import ENVIRONMENT, find_executable
 from humanoid_bringup.launching.arguments import DESCRIPTION, Argument, read, refuse_unknown
 from humanoid_bringup.launching.shutdown import (
     DEAF,
@@ -114,6 +115,7 @@ def _action(process: Process) -> ExecuteProcess:
         # The way down, and the ordered exit of the drives, take longer than launch's default.
         "sigterm_timeout": str(LAST_TO_SIGTERM if process.outlives else SIGINT_TO_SIGTERM),
         "sigkill_timeout": str(SIGTERM_TO_SIGKILL),
+        "additional_env": {it: os.environ.get(it, ENVIRONMENT[it]) for it in ENVIRONMENT},
     }
     if process.arguments:
         program = str(find_executable(process.package, process.executable))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import os
 import subprocess
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from humanoid_bringup.executables import ENVIRONMENT
 from humanoid_control_common.testing import on_reserved_domain
 
 REQUIRED = os.environ.get("HUMANOID_REQUIRE_LAUNCH") == "1"
@@ -33,6 +35,7 @@ def end(*_):
     os._exit(0)
 signal.signal(signal.SIGTERM, end)
 if label == "user" and sys.argv[-1] == "ends":
+    (log.parent / "environment").write_text(str(dict(os.environ)))
     end()
 if label == "user":
     signal.signal(signal.SIGINT, end)
@@ -114,6 +117,8 @@ def test_launch_ends_its_last_process_at_once_after_the_others_ended(
     assert code == 0, output
     assert (programs / "log").read_text().split() == ["user", "wire", "box"]
     assert "failed to terminate" not in output
+    environment = ast.literal_eval((programs / "environment").read_text())
+    assert ENVIRONMENT.items() <= environment.items(), "as with hc up"
 
 
 def test_an_interrupt_while_launch_starts_a_process_does_not_keep_it_from_ending(
