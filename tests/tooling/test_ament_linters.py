@@ -27,6 +27,14 @@ def test_linter_that_is_not_installed_fails_where_linters_are_required(
     assert ament_linters.main([["true"]]) == 0
 
 
+def test_a_linter_without_the_program_that_it_runs_counts_as_not_installed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(ament_linters, "PROGRAMS", {"false": "no_such_program"})
+    assert ament_linters.main([["false"]]) == 0
+    assert "not installed and not run: false" in capsys.readouterr().out
+
+
 def test_a_fault_is_shown_and_hides_no_other(capfd: pytest.CaptureFixture[str]) -> None:
     shows = ["sh", "-c", "echo the fault; exit 1"]
     assert ament_linters.main([shows, ["false"], ["true"]]) == 1
