@@ -20,8 +20,8 @@ from onnx import helper, numpy_helper
 from humanoid_control_cli.mode_client import ModeClient
 from humanoid_control_common.rules.modes import Intent, Mode
 from humanoid_joint_client import (
-    Acts,
     AlreadyStreamingError,
+    Capability,
     Control,
     Execution,
     ExpiredError,
@@ -139,11 +139,11 @@ def test_refused_update_ends_the_stream_and_the_next_activation_starts_it_again(
         follow()
         until(states, lambda it: it.execution is Execution.FALLBACK)
         assert "over before another one came" in ends(control, ExpiredError)
-    acts = client.config.joints[0].acts
-    assert (acts["load"], acts["k_q_p"], acts["position"]) == (
-        Acts.NEVER,
-        Acts.PER_MODE,
-        Acts.PER_TICK,
+    capabilities = client.config.joints[0].capabilities
+    assert (capabilities["load"], capabilities["k_q_p"], capabilities["position"]) == (
+        Capability.NEVER,
+        Capability.PER_MODE,
+        Capability.PER_TICK,
     )
 
 

@@ -31,13 +31,13 @@ if TYPE_CHECKING:
     from humanoid_joint_client.latency import LatencyReport
     from humanoid_joint_client.mjcf import Mjcf
     from humanoid_joint_client.state import Fault, JointStates
-    from humanoid_joint_client.status import Acts, Execution, Status
+    from humanoid_joint_client.status import Capability, Execution, Status
 
-_PLACES: Final = {
-    "Acts": "status",
+_MODULES: Final = {
     "AlreadyStreamingError": "errors",
     "AsyncControl": "async_client",
     "AsyncJointClient": "async_client",
+    "Capability": "status",
     "Control": "control",
     "Execution": "status",
     "ExpiredError": "errors",
@@ -64,10 +64,10 @@ _PLACES: Final = {
 }
 
 __all__ = [
-    "Acts",
     "AlreadyStreamingError",
     "AsyncControl",
     "AsyncJointClient",
+    "Capability",
     "Control",
     "Execution",
     "ExpiredError",
@@ -98,8 +98,8 @@ if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> Any:
         """Import `name` from its module."""
-        if name not in _PLACES:
+        if name not in _MODULES:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        value = getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)
+        value = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
         globals()[name] = value
         return value

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from humanoid_joint_client.status import Acts
+from humanoid_joint_client.status import Capability
 
 FloatArray = NDArray[np.float64]
 
@@ -24,7 +24,7 @@ class Joint:
     # Where the effort's limit depends on the position: points of a broken line [rad], [Nm].
     effort_positions: tuple[float, ...]
     efforts: tuple[float, ...]
-    acts: dict[str, Acts]  # by position, velocity, load, k_q_p, k_qd_p
+    capabilities: dict[str, Capability]  # by position, velocity, load, k_q_p, k_qd_p
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class RobotConfig:
 
     def acts_per_tick(self, part: str) -> NDArray[np.bool_]:
         """Return where a part (position, velocity, load, k_q_p …) acts in every tick, (n,)."""
-        return np.array([joint.acts[part] is Acts.PER_TICK for joint in self.joints])
+        return np.array([joint.capabilities[part] is Capability.PER_TICK for joint in self.joints])
 
     def mode_gains(self) -> tuple[FloatArray, FloatArray]:
         """Return the gains of the mode for all joints, which every joint takes: k_q_p, k_qd_p."""
@@ -92,5 +92,5 @@ def _joint_of(message: Any) -> Joint:
         message.effort,
         tuple(message.effort_positions),
         tuple(message.efforts),
-        {part: Acts(getattr(message, f"{part}_acts")) for part in parts},
+        {part: Capability(getattr(message, f"{part}_acts")) for part in parts},
     )

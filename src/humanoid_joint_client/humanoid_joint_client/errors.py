@@ -40,7 +40,7 @@ class TooDistantError(JointStreamError):
 
 
 class UnsupportedError(JointStreamError):
-    """A joint can't do what an update commands; see `Joint.acts`."""
+    """A joint can't do what an update commands; see `Joint.capabilities`."""
 
     status = Status.UNSUPPORTED
 

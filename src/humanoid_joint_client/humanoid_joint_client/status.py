@@ -33,7 +33,7 @@ class Execution(IntEnum):
     FAULT = 5
 
 
-class Acts(IntEnum):
+class Capability(IntEnum):
     """The way a joint acts on one part of a command."""
 
     NEVER = 0

@@ -10,7 +10,7 @@ import pytest
 from humanoid_joint_client import joint_stream_pb2 as pb
 from humanoid_joint_client.errors import JointStreamError, error_of, raise_unless_ok
 from humanoid_joint_client.rpc import methods
-from humanoid_joint_client.status import Acts, Execution, Status
+from humanoid_joint_client.status import Capability, Execution, Status
 
 
 @pytest.mark.parametrize(
@@ -18,7 +18,7 @@ from humanoid_joint_client.status import Acts, Execution, Status
     [
         (Status, pb.Status, "STATUS_"),
         (Execution, pb.Execution, "EXECUTION_"),
-        (Acts, pb.Capability, "CAPABILITY_"),
+        (Capability, pb.Capability, "CAPABILITY_"),
     ],
 )
 def test_enumerations_are_those_of_the_messages(

@@ -17,7 +17,7 @@ from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.rules.modes import Mode
 from humanoid_control_common.rules.reason_codes import FELL_TO_SAFETY
 from humanoid_joint_client import (
-    Acts,
+    Capability,
     Fault,
     InvalidRequestError,
     JointClient,
@@ -153,7 +153,7 @@ def test_the_configuration_has_the_capabilities_of_each_joint(
     """Case 36, the part of the configuration."""
     config = client.config
     assert config.names == JOINTS
-    assert {joint.acts["load"] for joint in config.joints} == {Acts.PER_TICK}
+    assert {joint.capabilities["load"] for joint in config.joints} == {Capability.PER_TICK}
     assert (config.max_horizon, config.min_horizon, config.lease_timeout) == (1.0, 0.02, 2.0)
     assert (config.update_rate, config.state_rate) == (100.0, 100.0)
     assert len(client.urdf()) == 800_000
