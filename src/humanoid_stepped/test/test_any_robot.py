@@ -151,14 +151,18 @@ STRIKES: dict[str, tuple[Act, Act]] = {  # the fault, and its end
 def test_a_fault_on_one_bus_softens_the_whole_robot_is_named_and_can_be_cleared(
     any_robot: Stack, kind: str
 ) -> None:
-    stack, place = any_robot, any_robot.control.places()[STRUCK]
+    stack = any_robot
+    addresses = stack.control.bus_addresses()
+    address = addresses[STRUCK]
     strike, mend = STRIKES[kind]
-    bus = stack.control.bus(place["bus"])
+    bus = stack.control.bus(address["bus"])
     stack.enter(Mode.STANDBY)
-    strike(bus, place["address"])
+    strike(bus, address["address"])
     reason = stack.falls()
-    assert BLOCKS[place["bus"]] in reason or STRUCK in reason
-    elsewhere = [it for it, at in stack.control.places().items() if at["bus"] != place["bus"]]
+    assert BLOCKS[address["bus"]] in reason or STRUCK in reason
+    elsewhere = [
+        it for it, at in stack.control.bus_addresses().items() if at["bus"] != address["bus"]
+    ]
     stack.client.until(
         lambda: all(
             motor["firmware"]["stiffness"] == 0.0
@@ -168,7 +172,7 @@ def test_a_fault_on_one_bus_softens_the_whole_robot_is_named_and_can_be_cleared(
         "the motors of the other bus to be soft",
     )
     stack.pass_time(0.5)
-    mend(bus, place["address"])
+    mend(bus, address["address"])
     stack.damped()
     assert stack.faults() == []
     stack.enter(Mode.STANDBY)

@@ -14,7 +14,7 @@ _PAUSE: Final = 8_000_000  # [ns]
 _MOST_PAUSES: Final = 1000
 
 
-class Side(Protocol):
+class SimulatedBus(Protocol):
     """One bus of the robot with the drives on it."""
 
     @property
@@ -32,16 +32,16 @@ class Side(Protocol):
 
 
 class Scheduler:
-    """The sides of a robot and the plant they move, advanced together in steps of 1 ms.
+    """The buses of a robot and the plant they move, advanced together in steps of 1 ms.
 
     The caller sets the time. A step follows the events of the buses at the same time.
     """
 
     def __init__(self, plant: Plant, simulated_time: SimulatedTime) -> None:
-        """`simulated_time` is shared with the sides."""
+        """`simulated_time` is shared with the buses."""
         self.plant = plant
         self.simulated_time = simulated_time
-        self._sides: list[Side] = []
+        self._buses: list[SimulatedBus] = []
         self.pauses: deque[tuple[int, int]] = deque(maxlen=_MOST_PAUSES)  # end, and length [ns]
         self._next_step = _STEP_TIME
         self._end = 0  # [ns] of the present advance
@@ -49,9 +49,9 @@ class Scheduler:
             None
         )  # called with the time of each step [ns]
 
-    def add(self, side: Side) -> None:
-        """Add a side; its drives are stepped after those of the earlier sides."""
-        self._sides.append(side)
+    def add(self, bus: SimulatedBus) -> None:
+        """Add a bus; its drives are stepped after those of the earlier buses."""
+        self._buses.append(bus)
 
     @property
     def now(self) -> int:
@@ -76,14 +76,14 @@ class Scheduler:
 
     def run(self, end: int) -> None:
         """Run buses, drives and plant until `end` [ns], or until `halt`."""
-        simulated_time, sides = self.simulated_time, self._sides
+        simulated_time, buses = self.simulated_time, self._buses
         self._end = end
         while True:
             due, event = None, self._next_step
-            for side in sides:
-                time = side.next_event
+            for bus in buses:
+                time = bus.next_event
                 if time <= event:
-                    due, event = side, time
+                    due, event = bus, time
             if event > self._end:
                 break
             simulated_time.now = event
@@ -95,9 +95,9 @@ class Scheduler:
 
     def _step(self) -> None:
         self._next_step += _STEP_TIME
-        for side in self._sides:
-            side.step()
+        for bus in self._buses:
+            bus.step()
         self.plant.step(STEP)
-        for side in self._sides:
-            side.tick()
+        for bus in self._buses:
+            bus.tick()
         self.on_step(self.simulated_time.now)

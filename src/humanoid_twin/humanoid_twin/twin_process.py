@@ -19,7 +19,7 @@ from humanoid_twin.clock import Clock, SimulatedTime, SteppedClock, WallClock
 from humanoid_twin.control.commands import CommandTable, TimeCommands
 from humanoid_twin.control.server import ControlServer
 from humanoid_twin.physics.plant import Plant
-from humanoid_twin.scheduler import Scheduler, Side
+from humanoid_twin.scheduler import Scheduler, SimulatedBus
 
 _LONGEST_WAIT: Final = 0.005  # [s] after which the drives catch up without an event
 _SHORTEST_WAIT: Final = 10e-6  # [s]
@@ -45,7 +45,7 @@ class Wire(Protocol):
         """Hand out what is due, after time has advanced."""
 
 
-class Loop:
+class EventLoop:
     """Serves the wires of a robot and its control channel.
 
     select with a timeout wakes exactly at the next event; a receive timeout of a socket would be
@@ -124,9 +124,9 @@ class TwinProcess:
         self.commands.add(TimeCommands(self.scheduler, self.clock))
         self._wires: list[Wire] = []
 
-    def add(self, side: Side, wire: Wire, commands: object, prefix: str = "") -> None:
+    def add(self, bus: SimulatedBus, wire: Wire, commands: object, prefix: str = "") -> None:
         """Add a bus: its inside, its outside and its commands."""
-        self.scheduler.add(side)
+        self.scheduler.add(bus)
         self._wires.append(wire)
         self.commands.add(commands, prefix)
 
@@ -140,7 +140,7 @@ class TwinProcess:
         prepare_realtime(realtime=self._options.realtime)
         sys.stdout.write(f"{greeting}\n")
         sys.stdout.flush()
-        Loop(self.scheduler, self._wires, self.clock, channel).run(self._wake)
+        EventLoop(self.scheduler, self._wires, self.clock, channel).run(self._wake)
 
 
 def add_process_options(parser: argparse.ArgumentParser) -> None:

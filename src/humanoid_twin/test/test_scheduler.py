@@ -13,7 +13,7 @@ History = list[tuple[str, int]]
 
 
 @dataclass
-class StubSide:
+class StubBus:
     """A bus with an event every `period` [ns]."""
 
     name: str
@@ -51,7 +51,7 @@ def world_of(*periods: int) -> tuple[Scheduler, History]:
     simulated_time, history = SimulatedTime(), []
     world = Scheduler(StubPlant(simulated_time, history), simulated_time)
     for number, period in enumerate(periods):
-        world.add(StubSide(f"bus {number}", period, simulated_time, history))
+        world.add(StubBus(f"bus {number}", period, simulated_time, history))
     return world, history
 
 
@@ -121,9 +121,9 @@ def test_a_run_that_is_halted_ends_after_everything_at_that_time():
 
 def test_halt_runs_all_events_of_the_same_time():
     world, history = world_of(MILLISECOND)
-    side = world._sides[0]
-    run = side.run
-    side.run = lambda now: (run(now), world.halt())
+    bus = world._buses[0]
+    run = bus.run
+    bus.run = lambda now: (run(now), world.halt())
     world.run(5 * MILLISECOND)
     assert [what for what, _ in history] == ["bus 0", "bus 0 step", "plant", "bus 0 tick"]
 

@@ -109,7 +109,7 @@ class Stack:
         }
 
     def _on(self, bus: str) -> list[str]:
-        return [it for it, place in self.control.places().items() if place["bus"] == bus]
+        return [it for it, at in self.control.bus_addresses().items() if at["bus"] == bus]
 
     def enabled(self) -> list[str]:
         """Return the joints whose CAN motors are enabled."""

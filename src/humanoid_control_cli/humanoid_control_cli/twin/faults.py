@@ -9,7 +9,7 @@ from humanoid_control_cli.domain import robot_in_words, robot_namespace
 from humanoid_control_cli.errors import NoAnswerError, RefusedError
 from humanoid_twin.erob.faults import DriveError
 from humanoid_twin.errors import TwinError
-from humanoid_twin.robot.actuators import Place
+from humanoid_twin.robot.actuators import BusAddress
 from humanoid_twin.robot.control import RobotControl
 
 _CLEAR: Final = "`hc clear-fault` enables it again"
@@ -21,14 +21,14 @@ def break_joint(joint: str, error: str | None) -> str:
     Raises RefusedError for what can't be, and NoAnswerError without a virtual robot.
     """
     with _robot() as robot:
-        place = _place(robot, joint)
-        if place["bus"]:
+        address = _address(robot, joint)
+        if address["bus"]:
             if error is not None:
                 raise RefusedError(f"{joint} has a CAN motor, which has no error codes: no --error")
-            robot.bus(place["bus"]).can_motor_fault(place["address"], 1)
+            robot.bus(address["bus"]).can_motor_fault(address["address"], 1)
             return f"{joint} has disabled itself; {_CLEAR}"
         code = _code(error)
-        robot.drive_error(place["address"], code)
+        robot.drive_error(address["address"], code)
     after = f"`hc twin mend {joint}` first, then " if code == DriveError.ENCODER_BATTERY else ""
     return f"{joint} reports 0x{code:04X}; {after}{_CLEAR}"
 
@@ -39,12 +39,12 @@ def mend_joint(joint: str) -> str:
     Raises RefusedError for an unknown joint, and NoAnswerError without a virtual robot.
     """
     with _robot() as robot:
-        place = _place(robot, joint)
-        if place["bus"]:
-            motors = robot.bus(place["bus"]).can_drives()
-            error = motors[place["address"]]["firmware"]["faults"]
+        address = _address(robot, joint)
+        if address["bus"]:
+            motors = robot.bus(address["bus"]).can_drives()
+            error = motors[address["address"]]["firmware"]["faults"]
         else:
-            slave = place["address"]
+            slave = address["address"]
             error = robot.drives()[slave]["error"]
             if error == DriveError.ENCODER_BATTERY:
                 robot.change_battery(slave)
@@ -68,11 +68,11 @@ def _robot() -> Iterator[RobotControl]:
         yield robot
 
 
-def _place(robot: RobotControl, joint: str) -> Place:
-    places = robot.places()
-    if joint not in places:
-        raise RefusedError(f"no joint '{joint}', there are {', '.join(places)}")
-    return places[joint]
+def _address(robot: RobotControl, joint: str) -> BusAddress:
+    addresses = robot.bus_addresses()
+    if joint not in addresses:
+        raise RefusedError(f"no joint '{joint}', there are {', '.join(addresses)}")
+    return addresses[joint]
 
 
 def _code(text: str | None) -> int:

@@ -14,7 +14,7 @@ from humanoid_twin.ethercat.parameters import SlaveParameters
 
 
 class VirtualRing:
-    """N slaves in a line and the drives behind them: one side of the robot (see Scheduler).
+    """N slaves in a line and the drives behind them: one bus of the robot (see Scheduler).
 
     The caller sets the time: `run` and `step` do what is due, `answer` passes a frame at the time
     reached.
@@ -85,19 +85,19 @@ class VirtualRing:
         self.next_event = min(slave.clock.next_event for slave in self.slaves)
 
     def run(self, now: int) -> None:
-        """See Side: SYNC0 of all slaves for which it is due."""
+        """See SimulatedBus: SYNC0 of all slaves for which it is due."""
         for slave in self.slaves:
             if slave.clock.next_event <= now:
                 slave.sync0()
         self.next_event = min([slave.clock.next_event for slave in self.slaves])
 
     def step(self) -> None:
-        """See Side: a millisecond of all running drives."""
+        """See SimulatedBus: a millisecond of all running drives."""
         for firmware in self._running:
             firmware.step(STEP)
 
     def tick(self) -> None:
-        """See Side: the slaves' work, in most milliseconds none."""
+        """See SimulatedBus: the slaves' work, in most milliseconds none."""
         if self.simulated_time.now >= self._due:
             for slave in self.slaves:
                 slave.tick()

@@ -166,8 +166,8 @@ def _friction(joint: str, given: _Friction, document: Document) -> JointFriction
     )
 
 
-class Place(TypedDict):
-    """The place of a joint's actuator."""
+class BusAddress(TypedDict):
+    """The address of a joint's actuator."""
 
     bus: str  # name of its CAN bus; empty: the ring
     address: int  # CAN id, or ring position
@@ -175,14 +175,16 @@ class Place(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class ActuatorCommands:
-    """The command of the control channel about the places of the actuators."""
+    """The command of the control channel about the addresses of the actuators."""
 
     _actuators: Actuators
 
-    def places(self) -> dict[str, Place]:
-        """Return the place of each joint's actuator, in the plant's order."""
+    def bus_addresses(self) -> dict[str, BusAddress]:
+        """Return the address of each joint's actuator, in the plant's order."""
         rows = self._actuators.can.items()
         return {
-            joint: Place(bus="", address=position)
+            joint: BusAddress(bus="", address=position)
             for position, joint in enumerate(self._actuators.ring_joints)
-        } | {row.joint: Place(bus=bus, address=row.id) for bus, motors in rows for row in motors}
+        } | {
+            row.joint: BusAddress(bus=bus, address=row.id) for bus, motors in rows for row in motors
+        }

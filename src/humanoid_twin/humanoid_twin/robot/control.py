@@ -40,7 +40,7 @@ class RobotControl(JointClient, RingControl, CanMethods):
     process_name: ClassVar[str] = "robot"
     error: ClassVar[type[TwinError]] = TwinError
 
-    places = remote(ActuatorCommands.places)
+    bus_addresses = remote(ActuatorCommands.bus_addresses)
     stick_encoder = remote(EncoderCommands.stick_encoder)
     shift_encoder = remote(EncoderCommands.shift_encoder)
     wrench = remote(Loads.wrench)

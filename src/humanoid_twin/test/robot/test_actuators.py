@@ -25,7 +25,7 @@ def test_joints_of_the_ring_come_first_and_each_has_its_place(tmp_path):
     found = load_actuators(written(tmp_path, text))
     assert found.joints == ("c", "a", "b")
     assert found.rotors == {"c": 0.04, "a": 0.05, "b": 0.01}
-    assert ActuatorCommands(found).places() == {
+    assert ActuatorCommands(found).bus_addresses() == {
         "c": {"bus": "", "address": 0},
         "a": {"bus": "", "address": 1},
         "b": {"bus": "left", "address": 7},

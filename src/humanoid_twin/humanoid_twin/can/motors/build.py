@@ -1,4 +1,4 @@
-"""All motors of a CAN bus and their joints: one side of the virtual robot."""
+"""All motors of a CAN bus and their joints: one bus of the virtual robot."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -48,7 +48,7 @@ class CanJoint:
 
 
 class VirtualCan:
-    """A bus and its motors, as a `Side` of the scheduler."""
+    """A bus and its motors, as a `SimulatedBus` of the scheduler."""
 
     def __init__(self, bus: VirtualCanBus) -> None:
         self.bus = bus
@@ -60,20 +60,20 @@ class VirtualCan:
 
     @property
     def next_event(self) -> int:
-        """See Side."""
+        """See SimulatedBus."""
         return self.bus.next_event
 
     def run(self, now: int) -> None:
-        """See Side."""
+        """See SimulatedBus."""
         self.bus.run(now)
 
     def step(self) -> None:
-        """See Side."""
+        """See SimulatedBus."""
         for motor in self.motors:
             motor.step()
 
     def tick(self) -> None:
-        """See Side."""
+        """See SimulatedBus."""
         for flywheel in self._flywheels:
             flywheel.step(TICK)
 
