@@ -125,7 +125,7 @@ def cable() -> Iterator[Cable]:
 
 
 @dataclass(frozen=True)
-class Place:
+class ServerAddress:
     """The address of the robot for another machine."""
 
     address: str
@@ -133,7 +133,7 @@ class Place:
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
+def server(tmp_path_factory: pytest.TempPathFactory) -> ServerAddress:
     folder = tmp_path_factory.mktemp("tls")
     words = "req -x509 -newkey rsa:2048 -nodes -days 30 -subj /CN=robot -keyout a.key -out a.crt"
     name = f"subjectAltName=IP:{HERE},IP:127.0.0.1"
@@ -142,22 +142,22 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
     (folder / "token").write_text(TOKEN)
     with socket.create_server(("", 0)) as free:
         port = free.getsockname()[1]
-    return Place(f"{HERE}:{port}", str(folder / "a.crt"))
+    return ServerAddress(f"{HERE}:{port}", str(folder / "a.crt"))
 
 
 @pytest.fixture(scope="module")
 def robot(
     start_once: Starter,
     quick_controllers: Path,
-    place: Place,
+    server: ServerAddress,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Starter:
     content = yaml.safe_load(quick_controllers.read_text())
-    folder = Path(place.certificate).parent
+    folder = Path(server.certificate).parent
     content["joint_stream"] = {
         "ros__parameters": {
-            "listen": f"0.0.0.0:{place.address.rpartition(':')[2]}",
-            "certificate_file": place.certificate,
+            "listen": f"0.0.0.0:{server.address.rpartition(':')[2]}",
+            "certificate_file": server.certificate,
             "key_file": str(folder / "a.key"),
             "token_file": str(folder / "token"),
         }
@@ -178,17 +178,17 @@ def client(robot: Starter) -> Iterator[JointClient]:
 
 
 @pytest.fixture
-def far(client: JointClient, place: Place) -> Iterator[JointClient]:
+def far(client: JointClient, server: ServerAddress) -> Iterator[JointClient]:
     """A client over TLS and TCP."""
-    port = place.address.rpartition(":")[2]
+    port = server.address.rpartition(":")[2]
     wait_until(lambda: is_free(client), "the end of an earlier client's lease")
-    words = {"certificate": place.certificate, "token": TOKEN, "timeout": TIMEOUT}
+    words = {"certificate": server.certificate, "token": TOKEN, "timeout": TIMEOUT}
     with JointClient(f"127.0.0.1:{port}", **words) as found:
         yield found
 
 
-def moving(robot: Starter, place: Place | None, horizon: float, *before: str) -> Run:
-    words = ("", "", "") if place is None else (place.address, place.certificate, TOKEN)
+def moving(robot: Starter, server: ServerAddress | None, horizon: float, *before: str) -> Run:
+    words = ("", "", "") if server is None else (server.address, server.certificate, TOKEN)
     run = robot(*before, sys.executable, "-c", MOVING, *words, str(horizon))
     run.wait_for("sent 50 ")
     return run
@@ -201,11 +201,11 @@ def ends_of(run: Run) -> dict[int, int]:
 
 
 def test_a_network_that_drops_everything_leaves_the_robot_at_the_end_of_the_command(
-    robot: Starter, ready: ModeClient, client: JointClient, cable: Cable, place: Place
+    robot: Starter, ready: ModeClient, client: JointClient, cable: Cable, server: ServerAddress
 ) -> None:
     """Case 28 of docs/verification/joint_stream.md, over TLS and TCP."""
     horizon = 0.25
-    run = moving(robot, place, horizon, "ip", "netns", "exec", cable.machine)
+    run = moving(robot, server, horizon, "ip", "netns", "exec", cable.machine)
     ticks, states = Ticks(), client.states()
     until(states, lambda it: it.execution is Execution.FOLLOWING)
     before = ticks.number

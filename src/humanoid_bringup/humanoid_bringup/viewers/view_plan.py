@@ -12,7 +12,7 @@ from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.robot.robot_namespace import ROOT, remapping
 
 # A model is no robot: its transforms stay off /tf, whatever their frames are called.
-_VIEW: Final = viewer_processes.Place(
+_VIEW: Final = viewer_processes.RosNames(
     "/view", ("/tf:=/view/tf", "/tf_static:=/view/tf_static"), frames=ROOT
 )
 
@@ -21,14 +21,14 @@ def workstation(
     robot: RobotPackage, chosen: dict[str, Any], folder: Path
 ) -> tuple[list[Process], list[str]]:
     """Return the processes of an operator's workstation, and the notes to print first."""
-    place = viewer_processes.Place(chosen["namespace"])
+    names = viewer_processes.RosNames(chosen["namespace"])
     shown = (
-        viewer_processes.rviz(robot.rviz_file, folder, place, simulated=chosen["simulated"])
+        viewer_processes.rviz(robot.rviz_file, folder, names, simulated=chosen["simulated"])
         if chosen["rviz"]
         else []
     )
     if chosen["viewer"]:
-        shown.append(viewer_processes.viewer(_address(chosen), robot.title, folder, place))
+        shown.append(viewer_processes.viewer(_address(chosen), robot.title, folder, names))
     return _something(shown), _missing(chosen, viewer_processes.RVIZ)
 
 

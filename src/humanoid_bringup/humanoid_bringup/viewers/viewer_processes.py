@@ -23,16 +23,16 @@ _PREFIX: Final = "TF Prefix"
 
 def processes(options: Options, folder: Path, urdf: str) -> list[Process]:
     """Return the viewers that `options` select for the robot of `urdf`; none is required."""
-    shown, place = [], Place(options.namespace)
+    shown, names = [], RosNames(options.namespace)
     if options.robot_state_publisher and is_installed(STATE_PUBLISHER):
-        shown.append(state_publisher(folder, urdf, place))
+        shown.append(state_publisher(folder, urdf, names))
     if options.rviz:
         simulated = options.backend is Backend.MUJOCO
-        shown += rviz(options.robot.rviz_file, folder, place, simulated=simulated)
+        shown += rviz(options.robot.rviz_file, folder, names, simulated=simulated)
     if options.viewer:
         token = options.viewer_token_file
         address = ViewerAddress(options.viewer_host, options.viewer_port, token)
-        shown.append(viewer(address, options.robot.title, folder, place))
+        shown.append(viewer(address, options.robot.title, folder, names))
     return shown
 
 
@@ -53,8 +53,8 @@ def missing(*packages: str) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Namespace and remappings of a program; `frames` is the namespace of the robot's frames."""
+class RosNames:
+    """ROS namespace and remappings of a program; `frames`: the namespace of the robot's frames."""
 
     namespace: str = ROOT
     remappings: tuple[str, ...] = ()
@@ -87,28 +87,28 @@ class ViewerAddress:
         return {"host": self.host, "port": self.port, "token_file": token}
 
 
-def viewer(address: ViewerAddress, title: str, folder: Path, where: Place) -> Process:
+def viewer(address: ViewerAddress, title: str, folder: Path, names: RosNames) -> Process:
     """Return the browser viewer; `title` is the robot's."""
     own = {**address.parameters, "title": title}
-    file = write_parameters(folder, "viewer", own, where.namespace)
-    return _process("viewer", "humanoid_viz", "viewer", file, where)
+    file = write_parameters(folder, "viewer", own, names.namespace)
+    return _process("viewer", "humanoid_viz", "viewer", file, names)
 
 
-def state_publisher(folder: Path, urdf: str, where: Place) -> Process:
+def state_publisher(folder: Path, urdf: str, names: RosNames) -> Process:
     """Return the publisher of /tf. The description keeps its one publisher, the robot."""
     parameters = {
         "robot_description": urdf,
         "publish_frequency": _TF_RATE,
-        "frame_prefix": where.frame_prefix,
+        "frame_prefix": names.frame_prefix,
     }
-    file = write_parameters(folder, STATE_PUBLISHER, parameters, where.namespace)
+    file = write_parameters(folder, STATE_PUBLISHER, parameters, names.namespace)
     # Its own names first: of two rules for a name the first one counts.
     own = ("robot_description:=~/robot_description", f"joint_states:={JOINT_STATES}")
-    there = replace(where, remappings=(*own, *where.remappings))
-    return _process("tf", STATE_PUBLISHER, STATE_PUBLISHER, file, there)
+    own_names = replace(names, remappings=(*own, *names.remappings))
+    return _process("tf", STATE_PUBLISHER, STATE_PUBLISHER, file, own_names)
 
 
-def rviz(config: Path, folder: Path, where: Place, *, simulated: bool = False) -> list[Process]:
+def rviz(config: Path, folder: Path, names: RosNames, *, simulated: bool = False) -> list[Process]:
     """Return rviz with its `config`, and the text it shows; nothing if rviz is not installed.
 
     `simulated`: its clock is that of the robot's topic `clock`.
@@ -116,36 +116,36 @@ def rviz(config: Path, folder: Path, where: Place, *, simulated: bool = False) -
     if not is_installed(RVIZ):
         return []
     shown = config
-    if where.namespace:
+    if names.namespace:
         shown = folder / config.name
-        shown.write_text(_moved(config.read_text(encoding="utf-8"), where), encoding="utf-8")
+        shown.write_text(_moved(config.read_text(encoding="utf-8"), names), encoding="utf-8")
     clock = ("-p", f"use_sim_time:={str(simulated).lower()}")
     # rviz itself would take the time from the root.
-    there = replace(where, remappings=("/clock:=clock", *where.remappings))
-    words = ("-d", str(shown), "--ros-args", *clock, *there.arguments)
-    text = {"frame": f"{where.frame_prefix}{_FIXED}"}
-    file = write_parameters(folder, "status_marker", text, where.namespace)
+    own_names = replace(names, remappings=("/clock:=clock", *names.remappings))
+    words = ("-d", str(shown), "--ros-args", *clock, *own_names.arguments)
+    text = {"frame": f"{names.frame_prefix}{_FIXED}"}
+    file = write_parameters(folder, "status_marker", text, names.namespace)
     return [
         Process("rviz", RVIZ, RVIZ, arguments=words, required=False, background=True),
-        _process("status", "humanoid_viz", "status_marker", file, where),
+        _process("status", "humanoid_viz", "status_marker", file, names),
     ]
 
 
-def _moved(config: str, where: Place) -> str:
+def _moved(config: str, names: RosNames) -> str:
     """Return a configuration of rviz with the topics and frames of a robot in a namespace."""
     content = yaml.safe_load(config)
     manager = content["Visualization Manager"]
-    manager["Global Options"]["Fixed Frame"] = f"{where.frame_prefix}{_FIXED}"
+    manager["Global Options"]["Fixed Frame"] = f"{names.frame_prefix}{_FIXED}"
     for display in manager["Displays"]:
         for key in _TOPICS & display.keys():
-            display[key]["Value"] = f"{where.namespace}{display[key]['Value']}"
+            display[key]["Value"] = f"{names.namespace}{display[key]['Value']}"
         if _DESCRIPTION in display:
-            display[_DESCRIPTION] = f"{where.namespace}{display[_DESCRIPTION]}"
+            display[_DESCRIPTION] = f"{names.namespace}{display[_DESCRIPTION]}"
         if _PREFIX in display:
-            display[_PREFIX] = where.frame_prefix.rstrip("/")
+            display[_PREFIX] = names.frame_prefix.rstrip("/")
     return yaml.safe_dump(content, sort_keys=False)
 
 
-def _process(label: str, package: str, executable: str, file: Path, where: Place) -> Process:
-    words = ("--ros-args", "--params-file", str(file), *where.arguments)
+def _process(label: str, package: str, executable: str, file: Path, names: RosNames) -> Process:
+    words = ("--ros-args", "--params-file", str(file), *names.arguments)
     return Process(label, package, executable, arguments=words, required=False, background=True)

@@ -9,7 +9,7 @@ from humanoid_control_common.errors import ConfigError
 
 FARTHEST: Final = 1.0  # [m] from the origin of its link; beyond it the number is no length in [m]
 
-Place: TypeAlias = tuple[float, float, float]  # [m] in the axes of a link
+LinkPosition: TypeAlias = tuple[float, float, float]  # [m] in the axes of a link
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class Payload:
 
     link: str
     mass: float  # [kg]
-    centre_of_mass: Place = (0.0, 0.0, 0.0)  # [m] from the link's origin, in its axes
+    centre_of_mass: LinkPosition = (0.0, 0.0, 0.0)  # [m] from the link's origin, in its axes
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.mass) and self.mass >= 0.0):
