@@ -10,11 +10,11 @@ from humanoid_viz.state.latest_messages import ANSWER_SHOWN, LatestMessages
 from humanoid_viz.state.message_rates import LOST_AFTER
 from humanoid_viz.state.state import (
     Answer,
-    Flow,
     JointRow,
     SafetyReport,
     StandbyProgress,
     Statement,
+    StreamState,
 )
 
 HALFWAY = StandbyProgress(segment=0, segments=2, progress=0.5, finished=False)
@@ -36,10 +36,10 @@ def state(board, mode, time):
 
 def test_an_empty_board_claims_nothing(board):
     shown = board.snapshot(5.0)
-    assert shown.connection.flow is Flow.NEVER
+    assert shown.connection.flow is StreamState.NEVER
     assert shown.connection.age is None
     assert shown.connection.rate is None
-    assert shown.mode.flow is Flow.NEVER
+    assert shown.mode.flow is StreamState.NEVER
     assert shown.mode.statement is None
     assert (shown.joints, shown.safety, shown.model) == ((), (), None)
 
@@ -52,13 +52,13 @@ def test_the_rate_is_that_of_the_last_second(board):
 
 def test_silence_is_a_lost_connection_and_the_next_message_ends_it(board):
     put_states(board, [10.0])
-    assert board.snapshot(10.0 + LOST_AFTER).connection.flow is Flow.FLOWING
+    assert board.snapshot(10.0 + LOST_AFTER).connection.flow is StreamState.FLOWING
     lost = board.snapshot(10.1 + LOST_AFTER).connection
-    assert lost.flow is Flow.LOST
+    assert lost.flow is StreamState.LOST
     assert lost.age == pytest.approx(LOST_AFTER + 0.1)
     assert lost.rate is None
     put_states(board, [20.0])
-    assert board.snapshot(20.0).connection.flow is Flow.FLOWING
+    assert board.snapshot(20.0).connection.flow is StreamState.FLOWING
 
 
 def test_a_value_that_was_not_sent_or_is_not_finite_is_unknown_and_never_zero(board):
@@ -121,10 +121,10 @@ def test_the_same_description_again_is_the_same_robot(board, arm_urdf):
 def test_a_mode_stated_long_ago_is_not_in_force(board):
     state(board, Mode.STANDBY, 0.0)
     board.put_standby(HALFWAY)
-    assert board.snapshot(0.5).mode.flow is Flow.FLOWING
+    assert board.snapshot(0.5).mode.flow is StreamState.FLOWING
     assert board.snapshot(0.5).standby == HALFWAY
     shown = board.snapshot(3.0)
-    assert shown.mode.flow is Flow.LOST
+    assert shown.mode.flow is StreamState.LOST
     assert shown.standby is None
 
 

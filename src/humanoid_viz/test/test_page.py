@@ -12,7 +12,6 @@ from humanoid_viz.page import page
 from humanoid_viz.state.state import (
     Answer,
     Connection,
-    Flow,
     JointRow,
     ModeInForce,
     SafetyReport,
@@ -20,10 +19,11 @@ from humanoid_viz.state.state import (
     Snapshot,
     StandbyProgress,
     Statement,
+    StreamState,
 )
 
-NOTHING = Snapshot(connection=Connection(Flow.NEVER), mode=ModeInForce(Flow.NEVER))
-FLOWING = Connection(Flow.FLOWING, age=0.004, rate=199.6)
+NOTHING = Snapshot(connection=Connection(StreamState.NEVER), mode=ModeInForce(StreamState.NEVER))
+FLOWING = Connection(StreamState.FLOWING, age=0.004, rate=199.6)
 
 
 def in_mode(mode: int, message: str = "", standby: StandbyProgress | None = None) -> Snapshot:
@@ -31,7 +31,7 @@ def in_mode(mode: int, message: str = "", standby: StandbyProgress | None = None
     return replace(
         NOTHING,
         connection=FLOWING,
-        mode=ModeInForce(Flow.FLOWING, statement, 0.01),
+        mode=ModeInForce(StreamState.FLOWING, statement, 0.01),
         standby=standby,
     )
 
@@ -51,11 +51,11 @@ def test_numbers_are_dashes_when_unknown_and_have_no_negative_zero(value, decima
 @pytest.mark.parametrize(
     ("connection", "shown"),
     [
-        (Connection(Flow.NEVER), "waiting for /prime/joint_states"),
+        (Connection(StreamState.NEVER), "waiting for /prime/joint_states"),
         (FLOWING, "connected 200 Hz"),
-        (Connection(Flow.FLOWING, age=0.0), "connected"),
-        (Connection(Flow.LOST, age=3.21), "connection lost 3.2 s ago"),
-        (Connection(Flow.LOST, age=300.0), "connection lost 5 min ago"),
+        (Connection(StreamState.FLOWING, age=0.0), "connected"),
+        (Connection(StreamState.LOST, age=3.21), "connection lost 3.2 s ago"),
+        (Connection(StreamState.LOST, age=300.0), "connection lost 5 min ago"),
     ],
 )
 def test_the_connection_is_reported_in_words(connection, shown):
@@ -71,7 +71,7 @@ def test_the_mode_in_force_is_shown_with_its_controller():
 
 def test_a_mode_that_is_not_stated_any_more_is_no_mode_in_force():
     stated = Statement(2, "standby_controller", "old refusal")
-    html = page.header_html(replace(NOTHING, mode=ModeInForce(Flow.LOST, stated, 7.0)))
+    html = page.header_html(replace(NOTHING, mode=ModeInForce(StreamState.LOST, stated, 7.0)))
     assert "|–|" in text(html)
     assert "mode unknown: STANDBY was stated 7.0 s ago" in html
     assert "old refusal" not in html
@@ -154,7 +154,9 @@ def test_the_table_has_a_row_per_joint_and_dashes_for_what_is_unknown():
 
 
 def test_the_table_of_a_lost_connection_is_marked_as_old():
-    lost = replace(NOTHING, connection=Connection(Flow.LOST, 2.0), joints=(JointRow("elbow", 0.5),))
+    lost = replace(
+        NOTHING, connection=Connection(StreamState.LOST, 2.0), joints=(JointRow("elbow", 0.5),)
+    )
     assert "hc-outdated" in page.table_html(lost)
 
 

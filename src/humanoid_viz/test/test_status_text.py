@@ -6,14 +6,16 @@ import pytest
 
 from humanoid_control_common.rules.modes import Mode
 from humanoid_control_common.rules.safety import SafetyLevel
-from humanoid_viz.state.state import Flow, ModeInForce, SafetyReport, Statement
+from humanoid_viz.state.state import ModeInForce, SafetyReport, Statement, StreamState
 from humanoid_viz.state.status_text import ALARM, ATTENTION, CALM, UNKNOWN, status_text
 
 OK = SafetyReport("PrimeEtherCATSide", SafetyLevel.OK, 0, "")
 
 
 def in_force(mode: int, message: str = "", *codes: str) -> ModeInForce:
-    return ModeInForce(Flow.FLOWING, Statement(mode, "some_controller", message, codes), 0.01)
+    return ModeInForce(
+        StreamState.FLOWING, Statement(mode, "some_controller", message, codes), 0.01
+    )
 
 
 def bad(level: int, message: str = "bus off") -> SafetyReport:
@@ -27,7 +29,7 @@ def test_status_text_without_problems_has_mode_and_safety_in_the_ok_colour() -> 
 
 
 def test_status_text_reports_a_missing_robot() -> None:
-    found = status_text(ModeInForce(Flow.NEVER), [])
+    found = status_text(ModeInForce(StreamState.NEVER), [])
     assert found.text == "no robot: nothing stated on /control_mode yet\nsafety: no source"
     assert found.colour == UNKNOWN
 
@@ -52,7 +54,7 @@ def test_a_warning_and_a_refusal_draw_attention() -> None:
 
 
 def test_outdated_status_is_grey_even_after_a_fault() -> None:
-    mode = ModeInForce(Flow.LOST, Statement(Mode.STANDBY, "standby_controller", ""), 4.0)
+    mode = ModeInForce(StreamState.LOST, Statement(Mode.STANDBY, "standby_controller", ""), 4.0)
     found = status_text(mode, [bad(SafetyLevel.CRITICAL)])
     assert found.colour == UNKNOWN
     assert found.text.startswith("mode unknown: STANDBY was stated 4.0 s ago")

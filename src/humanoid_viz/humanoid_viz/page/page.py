@@ -5,7 +5,7 @@ from html import escape
 
 from humanoid_control_common.rules.modes import Mode
 from humanoid_control_common.rules.safety import SafetyFlag, SafetyLevel
-from humanoid_viz.state.state import Flow, JointRow, ModeInForce, SafetyRow, Snapshot
+from humanoid_viz.state.state import JointRow, ModeInForce, SafetyRow, Snapshot, StreamState
 
 UNKNOWN = "–"
 
@@ -47,9 +47,9 @@ def seconds(age: float) -> str:
 def connection_text(snapshot: Snapshot) -> str:
     """Return the state of the connection as text."""
     connection = snapshot.connection
-    if connection.flow is Flow.NEVER or connection.age is None:
+    if connection.flow is StreamState.NEVER or connection.age is None:
         return "waiting for /prime/joint_states"
-    if connection.flow is Flow.LOST:
+    if connection.flow is StreamState.LOST:
         return f"connection lost {seconds(connection.age)} ago"
     rate = "" if connection.rate is None else f" {connection.rate:.0f} Hz"
     return f"connected{rate}"
@@ -57,7 +57,7 @@ def connection_text(snapshot: Snapshot) -> str:
 
 def header_html(snapshot: Snapshot) -> str:
     """Return connection, mode in force and the mode manager's message, at a constant height."""
-    lost = snapshot.connection.flow is Flow.LOST
+    lost = snapshot.connection.flow is StreamState.LOST
     overlay = '<div class="hc-overlay">CONNECTION LOST</div>' if lost else ""
     return (
         f'<div class="hc hc-{snapshot.connection.flow.value}">{overlay}'
@@ -70,7 +70,7 @@ def header_html(snapshot: Snapshot) -> str:
 
 
 def _mode_html(mode: ModeInForce) -> str:
-    if mode.flow is not Flow.FLOWING or mode.statement is None:
+    if mode.flow is not StreamState.FLOWING or mode.statement is None:
         return f'<div class="hc-line hc-mode">{UNKNOWN}</div>'
     name = mode_name(mode.statement.mode)
     known = f"hc-{name}" if mode.statement.mode in set(Mode) else "hc-unknown"
@@ -82,7 +82,7 @@ def _detail(snapshot: Snapshot) -> str:
     mode = snapshot.mode
     if mode.statement is None or mode.age is None:
         return "mode unknown: nothing stated on /control_mode yet"
-    if mode.flow is Flow.LOST:
+    if mode.flow is StreamState.LOST:
         return f"mode unknown: {mode_name(mode.statement.mode)} was stated {seconds(mode.age)} ago"
     progress = ""
     if mode.statement.mode == Mode.STANDBY:
@@ -108,7 +108,7 @@ def _progress_html(snapshot: Snapshot) -> str:
 
 
 def _message_html(mode: ModeInForce) -> str:
-    if mode.flow is not Flow.FLOWING or mode.statement is None or not mode.statement.message:
+    if mode.flow is not StreamState.FLOWING or mode.statement is None or not mode.statement.message:
         return '<div class="hc-message"></div>'
     text = escape(mode.statement.message)
     return f'<div class="hc-message hc-filled" title="{text}">{text}</div>'
@@ -157,7 +157,7 @@ def notices(snapshot: Snapshot) -> list[str]:
         return ["No robot is drawn: waiting for /robot_description"]
     found = []
     silent = [row.name for row in snapshot.joints if row.position is None]
-    if snapshot.connection.flow is not Flow.NEVER and silent:
+    if snapshot.connection.flow is not StreamState.NEVER and silent:
         found.append(f"Drawn at zero, position unknown: {', '.join(silent)}")
     if snapshot.unknown_joints:
         found.append(f"Not in the robot description: {', '.join(snapshot.unknown_joints)}")
@@ -176,7 +176,7 @@ def notices_html(snapshot: Snapshot) -> str:
 
 def table_html(snapshot: Snapshot) -> str:
     """Return the joint table."""
-    old = "" if snapshot.connection.flow is Flow.FLOWING else " hc-outdated"
+    old = "" if snapshot.connection.flow is StreamState.FLOWING else " hc-outdated"
     units = "".join(f"<th>{heading}<i>{unit}</i></th>" for _, heading, unit, _ in COLUMNS)
     return (
         f'<div class="hc-table"><table class="hc-joints{old}">'

@@ -9,7 +9,7 @@ import viser
 
 from humanoid_control_common.rules.modes import Mode
 from humanoid_viz.page import page
-from humanoid_viz.state.state import Flow, Snapshot
+from humanoid_viz.state.state import Snapshot, StreamState
 
 WIDTH = 470  # [px]
 # [s] between changes of the panel's texts; faster ones can't be read.
@@ -103,7 +103,7 @@ class Panel:
         self._mark_mode_in_force(snapshot)
 
     def _mark_mode_in_force(self, snapshot: Snapshot) -> None:
-        statement = snapshot.mode.statement if snapshot.mode.flow is Flow.FLOWING else None
+        statement = snapshot.mode.statement if snapshot.mode.flow is StreamState.FLOWING else None
         for mode, button in self._modes.items():
             if mode is not Mode.DAMPING:  # whose colour is panel.css's
                 in_force = statement is not None and statement.mode == mode

@@ -4,7 +4,7 @@ from humanoid_viz.page.panel import Operator, Panel
 from humanoid_viz.page.scene import RobotScene, furnish
 from humanoid_viz.page.server import PanelServer
 from humanoid_viz.state.latest_messages import LatestMessages
-from humanoid_viz.state.state import Flow
+from humanoid_viz.state.state import StreamState
 
 # [s] between updates. Without a browser they keep the first picture of the next one fresh.
 WATCHED_PERIOD = 1 / 30
@@ -31,6 +31,6 @@ class Viewer:
         snapshot = self._messages.snapshot(now)
         positions = {row.name: row.position for row in snapshot.joints if row.position is not None}
         with self._server.atomic():
-            live = snapshot.connection.flow is Flow.FLOWING
+            live = snapshot.connection.flow is StreamState.FLOWING
             self._robot.show(snapshot.model, positions, live=live)
         self._panel.show(snapshot, now)

@@ -13,7 +13,6 @@ from humanoid_viz.state.model import RobotModel
 from humanoid_viz.state.state import (
     Answer,
     Connection,
-    Flow,
     JointRow,
     ModeInForce,
     SafetyReport,
@@ -22,6 +21,7 @@ from humanoid_viz.state.state import (
     Snapshot,
     StandbyProgress,
     Statement,
+    StreamState,
 )
 from humanoid_viz.state.urdf import parse_urdf
 
@@ -121,7 +121,7 @@ class LatestMessages:
             self._log_unknown_joints()
             states, statements = self._states.arrivals, self._statements
             flow = states.flow(now)
-            if flow is Flow.LOST:
+            if flow is StreamState.LOST:
                 self._outdated.update(report.source for report in self._safety)
             return Snapshot(
                 connection=Connection(flow, states.age(now), states.rate(now)),
@@ -151,14 +151,14 @@ class LatestMessages:
             LOG.warning("joint states name joints the robot description lacks: %s", ", ".join(new))
 
     def _standby_in_force(self, now: float) -> StandbyProgress | None:
-        believed = self._statements.flow(now) is Flow.FLOWING
+        believed = self._statements.flow(now) is StreamState.FLOWING
         if not believed or self._statement is None or self._statement.mode != Mode.STANDBY:
             return None
         return self._standby
 
     def _joint_rows(self, now: float) -> tuple[JointRow, ...]:
         """Return joints as the joint states list them, then the others of the description."""
-        commanded = self._commands.arrivals.flow(now) is Flow.FLOWING
+        commanded = self._commands.arrivals.flow(now) is StreamState.FLOWING
         described = self._description.moving_joints
         names = [*self._states, *(name for name in described if name not in self._states)]
         return tuple(

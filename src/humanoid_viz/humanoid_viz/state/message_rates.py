@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from humanoid_viz.state.state import Flow
+from humanoid_viz.state.state import StreamState
 
 # [s] age at which a stream counts as stopped. All streams shown flow at 50 Hz or more.
 LOST_AFTER = 1.0
@@ -32,16 +32,16 @@ class Arrivals:
         """Return the time since the last arrival [s]; None if there was none."""
         return max(0.0, now - self._times[-1]) if self._times else None
 
-    def flow(self, now: float) -> Flow:
+    def flow(self, now: float) -> StreamState:
         """Return the flow at `now` [s]."""
         age = self.age(now)
         if age is None:
-            return Flow.NEVER
-        return Flow.LOST if age > LOST_AFTER else Flow.FLOWING
+            return StreamState.NEVER
+        return StreamState.LOST if age > LOST_AFTER else StreamState.FLOWING
 
     def rate(self, now: float) -> float | None:
         """Return the rate [Hz]; None if arrivals stopped or there are not two of them."""
-        if self.flow(now) is not Flow.FLOWING or len(self._times) < 2:
+        if self.flow(now) is not StreamState.FLOWING or len(self._times) < 2:
             return None
         duration = self._times[-1] - self._times[0]
         return (len(self._times) - 1) / duration if duration > 0 else None

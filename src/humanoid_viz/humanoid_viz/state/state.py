@@ -8,7 +8,7 @@ from humanoid_control_common.rules.safety import MOST_SOURCES, SURPLUS, SafetyLe
 from humanoid_viz.state.model import RobotModel
 
 
-class Flow(Enum):
+class StreamState(Enum):
     """State of a topic's stream of messages."""
 
     NEVER = "never"
@@ -20,7 +20,7 @@ class Flow(Enum):
 class Connection:
     """The stream of /prime/joint_states."""
 
-    flow: Flow
+    flow: StreamState
     age: float | None = None  # [s] since the last message; None if there was none
     rate: float | None = None  # [Hz] over the last second; None unless flowing
 
@@ -39,7 +39,7 @@ class Statement:
 class ModeInForce:
     """The last statement, and whether statements still arrive."""
 
-    flow: Flow
+    flow: StreamState
     statement: Statement | None = None  # None if there was none
     age: float | None = None  # [s]
 

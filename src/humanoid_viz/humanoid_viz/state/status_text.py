@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from humanoid_control_common.rules.safety import SafetyLevel
 from humanoid_viz.page.page import level_name, mode_name, seconds
-from humanoid_viz.state.state import Flow, ModeInForce, SafetyReport
+from humanoid_viz.state.state import ModeInForce, SafetyReport, StreamState
 
 Rgba = tuple[float, float, float, float]  # 0 to 1
 
@@ -37,7 +37,7 @@ def _mode_line(mode: ModeInForce) -> str:
     if mode.statement is None or mode.age is None:
         return "no robot: nothing stated on /control_mode yet"
     name = mode_name(mode.statement.mode)
-    if mode.flow is Flow.FLOWING:
+    if mode.flow is StreamState.FLOWING:
         return name
     return f"mode unknown: {name} was stated {seconds(mode.age)} ago"
 
@@ -50,7 +50,7 @@ def _safety_lines(reports: tuple[SafetyReport, ...]) -> list[str]:
 
 
 def _colour(mode: ModeInForce, reports: tuple[SafetyReport, ...]) -> Rgba:
-    if mode.flow is not Flow.FLOWING:
+    if mode.flow is not StreamState.FLOWING:
         return UNKNOWN  # outdated reports don't count
     worst = max((report.level for report in reports), default=int(SafetyLevel.OK))
     if worst >= SafetyLevel.FAULT:  # a level that does not exist counts as critical
