@@ -15,7 +15,7 @@ from humanoid_recording.definitions import (
     same_layout,
 )
 from humanoid_recording.qos_profiles import replay_qos
-from humanoid_recording.reader import Recorded
+from humanoid_recording.reader import RecordedMessage
 from humanoid_recording.topics import CONTROL_MODE, OBSERVATIONS, split_topic
 
 
@@ -33,7 +33,7 @@ class NodePlayer:
         self._publishers: dict[str, Any] = {}  # by topic; None: not replayed
         self._latest: dict[str, bytes] = {}  # by topic that is replayed
 
-    def publish(self, recorded: Recorded) -> None:
+    def publish(self, recorded: RecordedMessage) -> None:
         """Publish a message if it is an observation. Raises BagError for one that can't be read."""
         topic = recorded.channel.topic
         if topic == EVENTS:
@@ -56,7 +56,7 @@ class NodePlayer:
         for topic, data in self._latest.items():
             self._publishers[topic].publish(data)
 
-    def _begin(self, recorded: Recorded) -> Any:
+    def _begin(self, recorded: RecordedMessage) -> Any:
         """Return a publisher for the topic of `recorded`; None if the topic isn't replayed."""
         channel, type_name = recorded.channel, recorded.schema.name
         if obstacle := self._obstacle(channel.topic):
@@ -84,13 +84,13 @@ class NodePlayer:
         return ""
 
 
-def _text(recorded: Recorded) -> str:
+def _text(recorded: RecordedMessage) -> str:
     """Return a line of the log: its logger and its text. Raises BagError if it can't be read."""
     line = _message(recorded)
     return f"{line.name}: {line.msg}"
 
 
-def _is_request(recorded: Recorded) -> bool:
+def _is_request(recorded: RecordedMessage) -> bool:
     """Return whether a message requests a mode: a statement names the controller in force.
 
     Raises BagError if it can't be read.
@@ -98,7 +98,7 @@ def _is_request(recorded: Recorded) -> bool:
     return not getattr(_message(recorded), "controller_name", "")
 
 
-def _message(recorded: Recorded) -> Any:
+def _message(recorded: RecordedMessage) -> Any:
     try:
         return deserialize_message(recorded.data, message_class(recorded.schema.name))
     except RuntimeError as error:  # root of what rclpy raises

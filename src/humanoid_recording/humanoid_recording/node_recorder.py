@@ -15,7 +15,7 @@ from humanoid_recording.definitions import (
     type_hash,
 )
 from humanoid_recording.qos_profiles import plain_offers, subscription_qos
-from humanoid_recording.recording import Arrived, Recording
+from humanoid_recording.recording import ReceivedMessage, Recording
 from humanoid_recording.summary import Topic
 
 
@@ -59,7 +59,7 @@ class NodeRecorder:
         # 0: the middleware has no time stamps
         arrival = info["received_timestamp"] or time.time_ns()
         published = info["source_timestamp"] or arrival
-        self._recording.add(Arrived(topic, data, arrival, published))
+        self._recording.add(ReceivedMessage(topic, data, arrival, published))
 
 
 def _hash(publishers: list[TopicEndpointInfo]) -> str:

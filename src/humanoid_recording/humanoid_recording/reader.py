@@ -19,7 +19,7 @@ _DAMAGE: Final = (McapError, ZstdError, ValueError, RuntimeError, struct.error)
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
+class RecordedMessage:
     """One message of a bag."""
 
     channel: Channel
@@ -40,7 +40,7 @@ class BagReader:
         self._files = _files(path)
         self.damage = ""  # where and why reading ended early, if it did
 
-    def __iter__(self) -> Iterator[Recorded]:
+    def __iter__(self) -> Iterator[RecordedMessage]:
         """Yield all readable messages, up to the end or the damage of each file.
 
         Raises BagError for a file that isn't MCAP with messages of ROS 2.
@@ -51,7 +51,7 @@ class BagReader:
                     raise BagError(f"{path} is no MCAP file")
                 yield from self._messages(path, file)
 
-    def _messages(self, path: Path, file: BinaryIO) -> Iterator[Recorded]:
+    def _messages(self, path: Path, file: BinaryIO) -> Iterator[RecordedMessage]:
         schemas: dict[int, Schema] = {}
         channels: dict[int, Channel] = {}
         for record in self._records(path, file):
@@ -65,7 +65,9 @@ class BagReader:
                 channel = channels.get(record.channel_id)
                 if channel is None:
                     raise BagError(f"{path}: channel {record.channel_id} has no description")
-                yield Recorded(channel, schemas[channel.schema_id], record.log_time, record.data)
+                yield RecordedMessage(
+                    channel, schemas[channel.schema_id], record.log_time, record.data
+                )
 
     def _records(self, path: Path, file: BinaryIO) -> Iterator[object]:
         source = cast("IO[bytes]", _WholeReads(file))

@@ -13,7 +13,7 @@ MOST_WAITING: Final = 64_000_000  # bytes that may wait for a slow disk
 
 
 @dataclass(frozen=True, slots=True)
-class Arrived:
+class ReceivedMessage:
     """A received message; times in [ns] since the epoch."""
 
     topic: str
@@ -33,7 +33,7 @@ class Recording:
         self.error: RobotError | None = None
         self._bag = bag
         self._most_waiting = most_waiting
-        self._waiting: list[Topic | Arrived] = []
+        self._waiting: list[Topic | ReceivedMessage] = []
         self._size = 0  # bytes waiting
         self._lock = threading.Lock()
         self._end = threading.Event()
@@ -52,7 +52,7 @@ class Recording:
         with self._lock:
             self._waiting.append(topic)
 
-    def add(self, message: Arrived) -> None:
+    def add(self, message: ReceivedMessage) -> None:
         """Queue a message of an added topic. Does not wait."""
         with self._lock:
             if self._size + len(message.data) > self._most_waiting:

@@ -12,7 +12,7 @@ from sensor_msgs.msg import JointState
 
 from humanoid_recording.crash_safe_file import BagError
 from humanoid_recording.node_player import NodePlayer
-from humanoid_recording.reader import Recorded
+from humanoid_recording.reader import RecordedMessage
 
 
 class Node:
@@ -53,7 +53,7 @@ def play(node: Node, logged: list[str], bags: SimpleNamespace) -> Callable[..., 
         source = bags.topic(topic, message)
         schema = Schema(1, change(source.definition).encode(), "ros2msg", kind or source.type_name)
         channel = Channel(1, topic, "cdr", {}, 1)
-        player.publish(Recorded(channel, schema, bags.start, serialize_message(message)))
+        player.publish(RecordedMessage(channel, schema, bags.start, serialize_message(message)))
         return player
 
     return play
@@ -130,7 +130,7 @@ def test_a_broken_message_on_the_topic_of_the_modes_is_reported(node: Node, bags
     data = serialize_message(ControlMode(controller_name="a"))[:8]
     with pytest.raises(BagError, match="a message on /control_mode can't be read"):
         NodePlayer(node, print).publish(
-            Recorded(Channel(1, "/control_mode", "cdr", {}, 1), schema, bags.start, data)
+            RecordedMessage(Channel(1, "/control_mode", "cdr", {}, 1), schema, bags.start, data)
         )
     assert node.published == {"/control_mode": []}
 

@@ -14,7 +14,7 @@ from sensor_msgs.msg import JointState
 
 from humanoid_recording.crash_safe_file import BagError
 from humanoid_recording.reader import BagReader
-from humanoid_recording.recording import Arrived, Recording
+from humanoid_recording.recording import ReceivedMessage, Recording
 from humanoid_recording.writer import ROOM, BagWriter
 
 STATES = "/prime/joint_states"
@@ -119,7 +119,7 @@ def test_messages_are_dropped_and_counted_when_the_disk_is_too_slow(tmp_path: Pa
         recording = Recording(bag, most_waiting=2 * len(DATA))  # not entered: nothing is written
         recording.add_topic(bags.topic(STATES, MESSAGE))
         for i in range(5):
-            recording.add(Arrived(STATES, DATA, START + i * 20_000_000, START))
+            recording.add(ReceivedMessage(STATES, DATA, START + i * 20_000_000, START))
         assert recording.dropped == 3
         with recording:
             pass
@@ -132,7 +132,7 @@ def test_an_error_of_the_disk_is_kept_for_the_recorder(tmp_path: Path, bags) -> 
         Recording(bag) as recording,
     ):
         recording.add_topic(bags.topic(STATES, MESSAGE))
-        recording.add(Arrived(STATES, DATA, START, START))
+        recording.add(ReceivedMessage(STATES, DATA, START, START))
     assert "the recording ends here" in str(recording.error)
     assert times(tmp_path / "walk") == [0]
 
@@ -141,7 +141,7 @@ def test_a_removed_bag_ends_the_recording(tmp_path: Path, bags) -> None:
     folder = tmp_path / "walk"
     with BagWriter(folder) as bag, Recording(bag) as recording:
         recording.add_topic(bags.topic(STATES, MESSAGE))
-        recording.add(Arrived(STATES, DATA, START, START))
+        recording.add(ReceivedMessage(STATES, DATA, START, START))
         shutil.rmtree(folder)
     assert str(recording.error) == f"{folder}: No such file or directory"
 
@@ -156,7 +156,7 @@ def test_a_disk_that_fails_ends_the_recording(
         monkeypatch.setattr(os, "fdatasync", fail)
         with Recording(bag) as recording:
             recording.add_topic(bags.topic(STATES, MESSAGE))
-            recording.add(Arrived(STATES, DATA, START, START))
+            recording.add(ReceivedMessage(STATES, DATA, START, START))
     assert "walk_0.mcap: Input/output error" in str(recording.error)
 
 
