@@ -19,7 +19,7 @@ class MessageAge:
     """
 
     def __init__(self) -> None:
-        self._shortest: dict[Hashable, _Shortest] = {}
+        self._shortest: dict[Hashable, _RecentMinimum] = {}
 
     def lateness(self, sender: Hashable, sent: int, now: int, monotonic: float) -> float:
         """Return the additional delay [s] of a message.
@@ -34,11 +34,11 @@ class MessageAge:
             return 0.0
         if sender not in self._shortest and len(self._shortest) >= MOST_SENDERS:
             del self._shortest[next(iter(self._shortest))]
-        shortest = self._shortest.setdefault(sender, _Shortest(monotonic))
+        shortest = self._shortest.setdefault(sender, _RecentMinimum(monotonic))
         return (now - sent - shortest.of(now - sent, monotonic)) * 1e-9
 
 
-class _Shortest:
+class _RecentMinimum:
     """The smallest value of the present and the last window."""
 
     def __init__(self, monotonic: float) -> None:

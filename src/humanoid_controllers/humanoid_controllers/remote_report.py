@@ -15,7 +15,7 @@ LONGEST_REASON: Final = 240  # characters: a message may contain any names
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class RefusedCommand:
     """The latest refused command; replaced as a whole."""
 
     count: int  # of refused commands up to this one
@@ -33,7 +33,7 @@ class RemoteReport:
     def __init__(self) -> None:
         self.stream = StreamStatistics()
         self._received = 0
-        self._refused: Refused | None = None
+        self._refused: RefusedCommand | None = None
         self._reported_at = -inf
         self._reported_state = ""
         self._reported_count = 0
@@ -44,7 +44,7 @@ class RemoteReport:
         self._received += 1
         if refusal:
             count = self._refused.count + 1 if self._refused else 1
-            self._refused = Refused(count, self._received, now, refusal[:LONGEST_REASON])
+            self._refused = RefusedCommand(count, self._received, now, refusal[:LONGEST_REASON])
 
     def due(self, state: str, now: float) -> Diagnosis | None:
         """Return the diagnosis due at `now`, None if none is due. `state`: behaviour of REMOTE.

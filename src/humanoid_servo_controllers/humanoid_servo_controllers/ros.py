@@ -53,7 +53,7 @@ def attach_servo(context: PluginContext, controller: ServoController) -> Snapsho
     Services: `~/set_gains`, `~/reset_gains`; of a mixed controller `~/set_velocity_curve`. Where
     control_msgs is installed, `~/JOINT/state` too.
     """
-    side = ServoSide(context, controller)
+    side = ServoRosSide(context, controller)
     node = context.node
     largest = message_size(names=0, numbers=len(controller.joints))
     commands = BoundedTopic(Float64MultiArray, largest, side.on_commands, side.on_refused)
@@ -67,7 +67,7 @@ def attach_servo(context: PluginContext, controller: ServoController) -> Snapsho
     return side.publish
 
 
-class ServoSide:
+class ServoRosSide:
     """Callbacks in the executor's thread; `publish` in the publisher's thread."""
 
     def __init__(self, context: PluginContext, controller: ServoController) -> None:

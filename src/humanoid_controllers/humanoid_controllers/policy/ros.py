@@ -24,7 +24,7 @@ def attach_policy(context: PluginContext, controller: RlPolicyController) -> Non
 
     Simulated time waits for the inference: it may run much faster than the machine's.
     """
-    side = PolicySide(context, controller)
+    side = PolicyRosSide(context, controller)
     node = context.node
     if Source.IMU in controller.sources:
         node.create_subscription(Imu, "imu/data", side.on_imu, qos_profile_sensor_data)
@@ -36,7 +36,7 @@ def attach_policy(context: PluginContext, controller: RlPolicyController) -> Non
         context.machine.start("policy", side.infer)
 
 
-class PolicySide:
+class PolicyRosSide:
     """Callbacks in the executor's thread; `infer` in the thread of the inference."""
 
     def __init__(self, context: PluginContext, controller: RlPolicyController) -> None:

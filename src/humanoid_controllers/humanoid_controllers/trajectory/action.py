@@ -21,7 +21,7 @@ from humanoid_controller_manager.loop.snapshot import Snapshot
 from humanoid_controller_manager.ros.plugin_context import PluginContext
 from humanoid_controllers.trajectory.controller import JointTrajectoryController
 from humanoid_controllers.trajectory.goal import Goal, Progress, Status, Tolerances
-from humanoid_controllers.trajectory.ros import TrajectorySide, seconds
+from humanoid_controllers.trajectory.ros import TrajectoryRosSide, seconds
 from humanoid_motion.errors import MotionRefusedError, Refusal
 
 PERIOD: Final = 0.05  # [s] between two looks at the goals: upstream's action_monitor_rate
@@ -41,7 +41,7 @@ class TrajectoryAction:
     """Serves the action; all in the executor's thread."""
 
     def __init__(
-        self, context: PluginContext, controller: JointTrajectoryController, side: TrajectorySide
+        self, context: PluginContext, controller: JointTrajectoryController, side: TrajectoryRosSide
     ) -> None:
         self._context = context
         self._controller = controller

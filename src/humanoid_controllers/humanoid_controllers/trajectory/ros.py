@@ -37,7 +37,7 @@ def attach_trajectory(
 
     Where control_msgs is installed: upstream's action and state, see `action`.
     """
-    side = TrajectorySide(context, controller)
+    side = TrajectoryRosSide(context, controller)
     node = context.node
     count, refuse = len(controller.joints), side.on_refused
     largest = message_size(names=count, numbers=count)
@@ -60,7 +60,7 @@ def attach_trajectory(
 
 
 def _with_action(
-    context: PluginContext, controller: JointTrajectoryController, side: "TrajectorySide"
+    context: PluginContext, controller: JointTrajectoryController, side: "TrajectoryRosSide"
 ) -> SnapshotListener:
     from humanoid_controllers.trajectory.action import ControllerState, TrajectoryAction
 
@@ -74,7 +74,7 @@ def _with_action(
     return publish
 
 
-class TrajectorySide:
+class TrajectoryRosSide:
     """Callbacks in the executor's thread, which plan; `publish` in the publisher's thread."""
 
     def __init__(self, context: PluginContext, controller: JointTrajectoryController) -> None:
