@@ -20,17 +20,17 @@ _WAYS_IN: Final = {
 }
 
 
-class Loaded(NamedTuple):
+class LoadResult(NamedTuple):
     """The answer to a controller that is loaded."""
 
     message: str
     way_in: str  # the command that puts it in charge
 
 
-def load_file(client: Client, file: Path) -> Loaded:
+def load_file(client: Client, file: Path) -> LoadResult:
     """Load the controller of `file`. Raises RefusedError with the reason, NoAnswerError."""
     answer = _call(client, LoadController, LOAD, file=str(file.resolve()))
-    return Loaded(answer.message, _WAYS_IN[Mode(answer.mode)])
+    return LoadResult(answer.message, _WAYS_IN[Mode(answer.mode)])
 
 
 def unload_controller(client: Client, name: str) -> str:

@@ -34,7 +34,7 @@ WIDTH: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class Interpretation:
     """One thing a number may mean."""
 
     title: str
@@ -44,20 +44,22 @@ class Reading:
         return "\n".join((self.title, *(_indented(detail) for detail in self.details)))
 
 
-def decode(word: str, kind: Kind | None) -> list[Reading]:
-    """Return the readings of `word`: one, or all of them if it is ambiguous.
+def decode(word: str, kind: Kind | None) -> list[Interpretation]:
+    """Return the interpretations of `word`: one, or all of them if it is ambiguous.
 
     A word that is no number is a reason code, or a part of its name.
 
     Raises ArgumentError if the word has no reading, or is no number of `kind`.
     """
     if kind is None and not NUMBER.fullmatch(word) and (found := containing(word)):
-        return [Reading(code.name, _advice(code)) for code in found]
+        return [Interpretation(code.name, _advice(code)) for code in found]
     value = _parse(word, kind)
-    readings = [_read(value, one) for one in ([kind] if kind else _kinds(value))]
+    interpretations = [_read(value, one) for one in ([kind] if kind else _kinds(value))]
     if kind is None and word.isdecimal() and (code := int(word, 16)) in ERROR_CODES:
-        readings.append(Reading(f"Or 0x{word} was meant:", (str(_read(code, Kind.ERROR)),)))
-    return readings
+        interpretations.append(
+            Interpretation(f"Or 0x{word} was meant:", (str(_read(code, Kind.ERROR)),))
+        )
+    return interpretations
 
 
 def meaning(address: Address, data: bytes) -> str:
@@ -108,39 +110,39 @@ def _kinds(value: int) -> Iterator[Kind]:
                 yield Kind.AL
 
 
-def _read(value: int, kind: Kind) -> Reading:
+def _read(value: int, kind: Kind) -> Interpretation:
     if kind is Kind.STATUSWORD:
         return _statusword(value)
     if kind is Kind.AL:
         return _al_status(value)
     if kind is Kind.ABORT:
-        return Reading(f"SDO abort code {describe_abort(value)}")
+        return Interpretation(f"SDO abort code {describe_abort(value)}")
     code = value & 0xFFFF
     known = ERROR_CODES.get(code)
     if known is None:
         text = describe_history(value) if kind is Kind.HISTORY else describe_error(code)
-        return Reading(f"{_name(kind)} {text}")
+        return Interpretation(f"{_name(kind)} {text}")
     details = [f"cause: {known.cause}", f"do: {known.fix} (`hc clear-fault`)"]
     if kind is Kind.HISTORY and value >> 16:
         details.insert(0, f"manufacturer's part: 0x{value >> 16:04X}")
-    return Reading(f"{_name(kind)} 0x{code:04X} ({code}): {known.text}", tuple(details))
+    return Interpretation(f"{_name(kind)} 0x{code:04X} ({code}): {known.text}", tuple(details))
 
 
 def _name(kind: Kind) -> str:
     return "error history entry with code" if kind is Kind.HISTORY else "error code"
 
 
-def _statusword(word: int) -> Reading:
+def _statusword(word: int) -> Interpretation:
     title, *remarks = describe_statusword(word).split("; ")
     bits = " | ".join(str(bit.name) for bit in StatusBit(word & ALL_BITS)) or "none"
-    return Reading(title, (*remarks, f"bits: {bits}", *_advised(codes_of_drive(word))))
+    return Interpretation(title, (*remarks, f"bits: {bits}", *_advised(codes_of_drive(word))))
 
 
-def _al_status(code: int) -> Reading:
+def _al_status(code: int) -> Interpretation:
     from humanoid_devices_erob.master.al_state import describe_al_code  # with the EtherCAT library
 
     title = describe_al_code(code)
-    return Reading(title, _advised([AL_CODES[code]] if code in AL_CODES else []))
+    return Interpretation(title, _advised([AL_CODES[code]] if code in AL_CODES else []))
 
 
 def _advised(codes: Iterable[ReasonCode]) -> tuple[str, ...]:

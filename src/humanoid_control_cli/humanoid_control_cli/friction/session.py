@@ -172,7 +172,7 @@ def _drive(
             raise KeyboardInterrupt
         robot.modes.request(Intent.START_REMOTE)
         joint.drive(recording)
-        silence = _Silence(joint, client.clock)
+        silence = _LatestMeasurement(joint, client.clock)
 
         def over() -> bool:
             show(task.joint, recording)
@@ -197,7 +197,7 @@ def _judge(modes: ModeClient, recording: Recording, joint: DrivenJoint) -> None:
         raise NoAnswerError(f"no measurement for {SILENCE:g} s: the recording is aborted")
 
 
-class _Silence:
+class _LatestMeasurement:
     """Notes when the latest measurement of a joint arrived."""
 
     def __init__(self, joint: DrivenJoint, clock: Callable[[], float]) -> None:

@@ -48,7 +48,7 @@ def teach(folder: Path, seconds: float, timeout: float, say: Callable[[str], Non
         if statement.controller != CONTROLLER:
             raise RefusedError(f"in force is {statement.in_force}: hc mode teach first")
         urdf = robot_description(client)
-        hand = _Hand(parse_robot_description(urdf, ANY_RATE))
+        hand = _GuidedMotion(parse_robot_description(urdf, ANY_RATE))
         client.subscribe(JointState, JOINT_STATES, hand.note)
         end = time.monotonic() + seconds
 
@@ -91,7 +91,7 @@ def _record(client: Client, folder: Path, over: Callable[[], bool]) -> int:
     return bag.size
 
 
-class _Hand:
+class _GuidedMotion:
     """The measured joints while a hand guides them."""
 
     def __init__(self, description: RobotDescription) -> None:
