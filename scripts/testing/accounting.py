@@ -44,10 +44,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Register the recorder if `--account` is given."""
     if folder := config.getoption("account"):
-        config.pluginmanager.register(Account(config, Path(folder)))
+        config.pluginmanager.register(ResultRecorder(config, Path(folder)))
 
 
-class Account:
+class ResultRecorder:
     """Records of this process."""
 
     def __init__(self, config: pytest.Config, folder: Path) -> None:

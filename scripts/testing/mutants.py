@@ -48,7 +48,7 @@ HUNG: Final = -1000
 KEYS: Final = {"found", "put", "tests", "hangs", "reason"}  # of a row that is a table
 
 
-class End(Enum):
+class MutantResult(Enum):
     """Result of a mutant."""
 
     KILLED = "killed"  # a test failed
@@ -72,18 +72,18 @@ class Mutant:
 
 
 @dataclass(frozen=True)
-class Trial:
+class TestedMutant:
     """End of a mutant's tests."""
 
     mutant: Mutant
-    end: End
+    end: MutantResult
     output: str = ""
 
     @property
     def noticed(self) -> bool:
         """True if the mutant counts as killed."""
-        listed = self.end is End.HUNG and bool(self.mutant.hangs)
-        return self.end is End.KILLED or listed
+        listed = self.end is MutantResult.HUNG and bool(self.mutant.hangs)
+        return self.end is MutantResult.KILLED or listed
 
 
 def _line(text: str) -> str:
@@ -122,7 +122,7 @@ def flaws(mutants: Sequence[Mutant], root: Path) -> list[str]:
     return problems + [f"listed twice: {mutant}" for mutant in twice]
 
 
-class Copy:
+class SourceCopy:
     """The sources once more, where they can be broken."""
 
     def __init__(self, root: Path, folder: Path) -> None:
@@ -167,7 +167,7 @@ class Copy:
             output.seek(0)
             return code, output.read()[-2000:]
 
-    def try_out(self, mutant: Mutant, limit: float) -> Trial:
+    def try_out(self, mutant: Mutant, limit: float) -> TestedMutant:
         """Run the tests of `mutant`, for `limit` [s] at most."""
         file = self._root / mutant.file
         text = file.read_text(encoding="utf-8")
@@ -175,14 +175,16 @@ class Copy:
             self._write(file, text.replace(mutant.found, mutant.put))
             code, output = self.test(mutant.tests, limit)
         except CompilerError as error:
-            return Trial(mutant, End.BROKEN, str(error))
+            return TestedMutant(mutant, MutantResult.BROKEN, str(error))
         finally:
             self._write(file, text)
         if code == HUNG:
-            return Trial(mutant, End.HUNG, f"no end within {limit:.0f} s")
+            return TestedMutant(mutant, MutantResult.HUNG, f"no end within {limit:.0f} s")
         if code in (PASSED, FAILED):
-            return Trial(mutant, End.KILLED if code == FAILED else End.SURVIVED)
-        return Trial(mutant, End.BROKEN, f"pytest ended with {code}:\n{output}")
+            return TestedMutant(
+                mutant, MutantResult.KILLED if code == FAILED else MutantResult.SURVIVED
+            )
+        return TestedMutant(mutant, MutantResult.BROKEN, f"pytest ended with {code}:\n{output}")
 
     def _write(self, file: Path, text: str) -> None:
         """Write `file`; build the extension modules of its package if it is C.
@@ -232,10 +234,10 @@ def main(words: Sequence[str], root: Path = ROOT, path: Path = LIST) -> int:
 
 def _run(mutants: Sequence[Mutant], root: Path, folder: Path) -> int:
     began = time.monotonic()
-    copies: SimpleQueue[Copy] = SimpleQueue()
+    copies: SimpleQueue[SourceCopy] = SimpleQueue()
     workers = os.cpu_count() or 1
     for number in range(workers):
-        copies.put(Copy(root, folder / str(number)))
+        copies.put(SourceCopy(root, folder / str(number)))
     durations: dict[tuple[str, ...], float] = {}  # [s] of tests without a mutant
 
     def unbroken(tests: tuple[str, ...]) -> str:
@@ -248,11 +250,12 @@ def _run(mutants: Sequence[Mutant], root: Path, folder: Path) -> int:
             return f"no end within {LONGEST:g} s without a mutant: {' '.join(tests)}\n{output}"
         return "" if code == PASSED else f"fail without a mutant: {' '.join(tests)}\n{output}"
 
-    def tried(mutant: Mutant) -> Trial:
+    def tried(mutant: Mutant) -> TestedMutant:
         copy = copies.get()
         trial = copy.try_out(mutant, TIMES * max(durations[mutant.tests], SHORTEST))
         copies.put(copy)
-        remark = f", as listed: {mutant.hangs}" if trial.end is End.HUNG and mutant.hangs else ""
+        hung = trial.end is MutantResult.HUNG
+        remark = f", as listed: {mutant.hangs}" if hung and mutant.hangs else ""
         print(f"{'' if trial.noticed else 'NOT KILLED: '}{trial.end.value}{remark}: {mutant}",
               flush=True)  # fmt: skip
         return trial
@@ -271,12 +274,12 @@ def _run(mutants: Sequence[Mutant], root: Path, folder: Path) -> int:
     return _conclude(trials, time.monotonic() - began)
 
 
-def _conclude(trials: Sequence[Trial], took: float) -> int:
+def _conclude(trials: Sequence[TestedMutant], took: float) -> int:
     """Print the other results and the number of each kind; `took` [s]. Return the exit code."""
     left = [trial for trial in trials if not trial.noticed]
     for trial in left:
         print(": ".join(filter(None, (str(trial.mutant), trial.end.value, trial.output))))
-    counts = ", ".join(f"{sum(it.end is end for it in trials)} {end.value}" for end in End)
+    counts = ", ".join(f"{sum(it.end is end for it in trials)} {end.value}" for end in MutantResult)
     colour = "RED" if left else "green"
     print(f"mutants: {colour}: {len(trials)} mutants: {counts}; {took:.0f} s")
     return 1 if left else 0

@@ -64,7 +64,7 @@ class Run:
             self._in_turn(names)
             return
         command = [*self._command(PURE), "-o", f"timeout={BESIDE_TIMEOUT}"]
-        with Beside(command, self._folder / PURE) as beside:
+        with BackgroundPhase(command, self._folder / PURE) as beside:
             self._known = beside.collected()
             self._in_turn(names[1:])
             self.phases.insert(0, read(PURE, beside.finish(), self._folder / PURE))
@@ -115,7 +115,7 @@ class Run:
         return [*program, *words, f"--account={notes}", *self._words]
 
 
-class Beside:
+class BackgroundPhase:
     """A phase in the processors' idle time, while the context is open; its output comes last."""
 
     def __init__(self, command: Sequence[str], notes: Path) -> None:

@@ -113,14 +113,14 @@ def test_time_limit_of_a_mutant_is_a_multiple_of_what_its_tests_take_without_it(
 ) -> None:
     limits = []
 
-    def test(_: mutants.Copy, __: object, limit: float) -> tuple[int, str]:
+    def test(_: mutants.SourceCopy, __: object, limit: float) -> tuple[int, str]:
         limits.append(limit)
         now[0] += 7.0
         return (mutants.PASSED if len(limits) == 1 else mutants.FAILED), ""
 
     now = [100.0]
     monkeypatch.setattr("mutants.time.monotonic", lambda: now[0])
-    monkeypatch.setattr(mutants.Copy, "test", test)
+    monkeypatch.setattr(mutants.SourceCopy, "test", test)
     assert run(root, NOTICED) == 0
     assert limits == [mutants.LONGEST, mutants.TIMES * 7.0]
     assert capsys.readouterr().out.splitlines()[-1].endswith("; 14 s")
@@ -241,7 +241,7 @@ def test_list_of_mutants_that_does_not_fit_the_sources_fails_the_run(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.delattr(mutants.Copy, "test")  # nothing may be run
+    monkeypatch.delattr(mutants.SourceCopy, "test")  # nothing may be run
     assert run(root, *rows) == 1
     assert flaw in capsys.readouterr().out
 
