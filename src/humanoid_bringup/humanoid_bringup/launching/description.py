@@ -19,7 +19,7 @@ from launch_ros.actions import Node
 from humanoid_bringup.executables import ENVIRONMENT, find_executable
 from humanoid_bringup.launching.arguments import DESCRIPTION, Argument, read, refuse_unknown
 from humanoid_bringup.launching.shutdown import (
-    DEAF,
+    IGNORE_SIGINT,
     end_at_once,
     keep_interrupts_out,
     outlive,
@@ -132,8 +132,8 @@ def _action(process: Process) -> ExecuteProcess:
 
 def _prefix(process: Process) -> list[str | LaunchConfiguration]:
     """Return what stands before the program on its command line."""
-    patient = [f"{' '.join(BACKGROUND)} "] if process.background else []
-    return [*patient, *([DEAF] if _is_ours(process) else [])]
+    background = [f"{' '.join(BACKGROUND)} "] if process.background else []
+    return [*background, *([IGNORE_SIGINT] if _is_ours(process) else [])]
 
 
 def _when_ready(action: ExecuteProcess, sign: str, others: list[Action]) -> Action:

@@ -32,7 +32,9 @@ from launch import Action, LaunchContext
 # Before a program: SIGINT has no effect until the program installs a handler. A Python that is
 # still importing would answer it with a traceback, and some with exit code 1. `--launch-prefix`
 # of the command line takes its place.
-DEAF: Final = LaunchConfiguration("launch-prefix", default='sh -c \'trap "" INT; exec "$0" "$@"\'')
+IGNORE_SIGINT: Final = LaunchConfiguration(
+    "launch-prefix", default='sh -c \'trap "" INT; exec "$0" "$@"\''
+)
 # A process that has no handlers yet ends by the signal.
 _AS_ASKED: Final = (0, -signal.SIGINT, -signal.SIGTERM)
 
@@ -88,7 +90,7 @@ def _fail(message: str) -> Action:
 
 
 def end_at_once(action: ExecuteProcess) -> list[Action]:
-    """End `action`, started DEAF, by SIGTERM if it must end before it has a handler for SIGINT."""
+    """End `action`, started with IGNORE_SIGINT, by SIGTERM if it has no handler for SIGINT yet."""
 
     def end() -> list[Action]:
         deaf = _is_running(action) and not _catches_signals(action.process_details["pid"])
