@@ -41,7 +41,7 @@ class ProcessDataFirst:
             yield
 
     @contextmanager
-    def patient(self) -> Iterator[None]:
+    def not_urgent(self) -> Iterator[None]:
         """Hold the lock, in any other thread."""
         while True:
             self._not_urgent.wait()
@@ -88,10 +88,10 @@ class LockedMaster:
         own = [it for it in objects if it.slave == slave]
         device = self._master.slaves[slave]
         for it in own:
-            with self._lock.patient():
+            with self._lock.not_urgent():
                 device.sdo_write(it.index, it.subindex, it.data)
         for it in own:
-            with self._lock.patient():
+            with self._lock.not_urgent():
                 data = device.sdo_read(it.index, it.subindex)
             assert data == it.data, it
 

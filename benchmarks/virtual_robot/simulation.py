@@ -58,7 +58,7 @@ def command_of(joint_count: int) -> JointCommand:
     return command
 
 
-class Ours:
+class SystemOfLoop:
     """MujocoSystem as the control loop uses it."""
 
     def __init__(self, info: HardwareInfo, command: JointCommand) -> None:
@@ -78,7 +78,7 @@ class Ours:
         return self.state.position
 
 
-class Bare:
+class PlainSteps:
     """A plain mj_step loop; the model's own actuators stay without command."""
 
     def __init__(self, info: HardwareInfo, command: JointCommand) -> None:
@@ -108,7 +108,7 @@ class Bare:
         return positions
 
 
-class Floor:
+class MujocoAlone:
     """MuJoCo alone: the actuators hold one command."""
 
     def __init__(self, info: HardwareInfo, command: JointCommand) -> None:
@@ -127,7 +127,11 @@ def physics(chunks: int) -> dict[str, Figure]:
     urdf = expand({"use_sim": "true", "real_time_factor": "0"})
     info = parse_robot_description(urdf, SIMULATION_UPDATE_RATE).blocks[0]
     command = command_of(len(info.joints))
-    ours, bare, floor = Ours(info, command), Bare(info, command), Floor(info, command)
+    ours, bare, floor = (
+        SystemOfLoop(info, command),
+        PlainSteps(info, command),
+        MujocoAlone(info, command),
+    )
     loops: dict[str, Callable[[], None]] = {"ours": ours, "bare": bare, "floor": floor}
     rates: dict[str, list[float]] = {name: [] for name in loops}
     for chunk in range(chunks):

@@ -140,9 +140,9 @@ class Slow(Fake):
         # A process that has removed the torque by then does not begin again at SIGTERM.
 
 
-@pytest.mark.parametrize("impatient_at", [None, 0.0, 5.0])
+@pytest.mark.parametrize("hastened_at", [None, 0.0, 5.0])
 def test_a_robot_whose_every_step_takes_its_full_time_is_not_killed(
-    messages: list[str], impatient_at: float | None
+    messages: list[str], hastened_at: float | None
 ) -> None:
     robot = Slow("control", ends_on=None, required=True)
     stop = StopSequence([robot], StopTimeouts(), messages.append)
@@ -151,10 +151,10 @@ def test_a_robot_whose_every_step_takes_its_full_time_is_not_killed(
         if now >= robot.ends_at:
             robot.running = False
         stop.advance(now)
-        if impatient_at is not None and now >= impatient_at:
+        if hastened_at is not None and now >= hastened_at:
             stop.hasten(now)
             # Then the torque is removed at once.
-            robot.ends_at = min(robot.ends_at, impatient_at + END_AT_ONCE - 0.1)
+            robot.ends_at = min(robot.ends_at, hastened_at + END_AT_ONCE - 0.1)
     assert not robot.running
     assert SIGKILL not in robot.got
 

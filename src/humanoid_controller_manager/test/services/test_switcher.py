@@ -198,10 +198,10 @@ def test_no_broadcaster_stops_while_another_client_requests_a_stiff_mode(
         executed.append(function)
         return result
 
-    impatient = replace(bench.switcher, in_executor=asked_between)  # type: ignore[arg-type]
+    interrupted = replace(bench.switcher, in_executor=asked_between)  # type: ignore[arg-type]
     for _ in range(2):  # first requested, then in force
         with pytest.raises(SwitchRefusedError, match="'speaker' can not be deactivated in"):
-            impatient.switch(Selection([], ["speaker"], True), 0.0)
+            interrupted.switch(Selection([], ["speaker"], True), 0.0)
         assert bench.active("speaker")
         bench.robot.tick()
     assert bench.in_charge == "torque"

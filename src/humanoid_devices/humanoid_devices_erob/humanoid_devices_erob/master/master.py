@@ -135,7 +135,7 @@ class EthercatMaster:
         except WireError as error:
             raise BringUpError(f"{count} slaves are too many for one frame: {error}") from error
         self._inputs = bytes(count * TX_BYTES)
-        place = misplaced([self._read_patiently(slave, *FMMUS) for slave in range(count)])
+        place = misplaced([self._read_with_long_timeout(slave, *FMMUS) for slave in range(count)])
         if place is not None:
             raise BringUpError(
                 f"the FMMUs of slave {place} do not map its outputs and inputs to where the frame "
@@ -150,7 +150,7 @@ class EthercatMaster:
         for _ in range(_CLOCK_ATTEMPTS):
             if not self._opened().config_dc():
                 raise BringUpError("no slave with a distributed clock; drives work only with one")
-            unset = unset_clocks(len(self._slaves), self._read_patiently)
+            unset = unset_clocks(len(self._slaves), self._read_with_long_timeout)
             if not unset:
                 pysoem.settings.timeouts.ret = _SHORT_TIMEOUT_US
                 return
@@ -253,7 +253,7 @@ class EthercatMaster:
             raise InterfaceError(_NOT_OPEN)
         return self._socket
 
-    def _read_patiently(self, slave: int, address: int, length: int) -> bytes:
+    def _read_with_long_timeout(self, slave: int, address: int, length: int) -> bytes:
         self._open_socket().drop()
         try:
             return bytes(
@@ -263,7 +263,7 @@ class EthercatMaster:
             raise BringUpError(f"slave {slave} does not answer") from error
 
     def _mailbox_layout(self, slave: int) -> MailboxLayout:
-        data = self._read_patiently(slave, _SYNC_MANAGERS, 2 * _SYNC_MANAGER_BYTES)
+        data = self._read_with_long_timeout(slave, _SYNC_MANAGERS, 2 * _SYNC_MANAGER_BYTES)
         to_slave, to_slave_size = struct.unpack_from("<HH", data)
         from_slave, from_slave_size = struct.unpack_from("<HH", data, _SYNC_MANAGER_BYTES)
         if not to_slave_size or not from_slave_size:

@@ -25,7 +25,7 @@ def watch_statuswords(bench, slave: int) -> set[object]:
     return words
 
 
-def impatient(bench) -> None:
+def shorten_activation_timeout(bench) -> None:
     block = {"interface": bench.interface, "activation_timeout": "1", "bringup_frequency": "100"}
     bench.new_system(block=block)
 
@@ -36,7 +36,7 @@ def test_drive_in_another_mode_is_refused_at_once_by_name_and_never_enabled(
 ) -> None:
     bench = make_bench(2, assume={"frames_to_lock": 20})
     bench.control.keep_mode(1, mode)
-    impatient(bench)
+    shorten_activation_timeout(bench)
     words = watch_statuswords(bench, 1)
     message = rf"^j1: not enabled: it is in mode {mode} \(0x6061\)"
     with pytest.raises(DriveSetupError, match=message):
@@ -56,7 +56,7 @@ def test_drive_that_shows_its_mode_late_is_waited_for(make_bench) -> None:
 
 def test_drive_that_does_not_report_its_mode_is_not_enabled(make_bench) -> None:
     bench = make_bench(2, assume={"frames_to_lock": 20})
-    impatient(bench)
+    shorten_activation_timeout(bench)
     words: set[object] = set()
 
     def look(_: float) -> None:
@@ -119,7 +119,7 @@ def test_drive_whose_clock_is_off_is_not_enabled_again_before_it_has_converged(m
 
 def test_drive_that_runs_freely_is_refused_by_name_and_never_enabled(make_bench) -> None:
     bench = make_bench(2, assume={"sync_type": "free-run", "frames_to_lock": 20})
-    impatient(bench)
+    shorten_activation_timeout(bench)
     words = watch_statuswords(bench, 1)
     with pytest.raises(DriveSetupError, match=r"^j0, j1: not enabled: .*SYNC0 \(0x1C32:01 is 0, "):
         bench.activate()
