@@ -191,6 +191,10 @@ class Starter:
         up = self.hc("up", backend, "--no-viewer", "--controllers", str(controllers))
         up.wait_for("Prime is up")
 
+    def temporary_files(self, pattern: str) -> set[Path]:
+        """Return the temporary files that the programs have left."""
+        return set(self._folder.glob(pattern))
+
     def clean_up(self) -> None:
         failures = []
         for run in reversed(self._runs):

@@ -117,8 +117,10 @@ def test_a_policy_that_follows_a_motion_is_loaded_with_its_waypoints(
 ) -> None:
     properties = prime_properties(action_kind="residuals", observation_names="phase")
     file = write_policy(tmp_path / "policy.onnx", properties)
+    before = robot.temporary_files("hc_policy_*")
     code, text = robot.ask("policy", "load", str(file))
     assert code == 1
+    assert robot.temporary_files("hc_policy_*") == before
     assert "motion: is missing; the model needs it for phase, action_kind residuals" in text
     motion = tmp_path / "motion.yaml"
     motion.write_text(MOTION.replace("times", "time"))

@@ -1,6 +1,7 @@
 """`hc policy`: inspect a learned policy, and load one into the running robot."""
 
 from pathlib import Path
+from shutil import rmtree
 from typing import Annotated
 
 import typer
@@ -54,10 +55,15 @@ def load(
     """
     from humanoid_control_cli.client import Client
     from humanoid_control_cli.controllers.requests import load_file
+    from humanoid_control_cli.errors import RefusedError
     from humanoid_control_cli.policy.parameters import write_parameters
 
     parameters = write_parameters(file.resolve(), motion)
     with Client(timeout) as client:
-        loaded = load_file(client, parameters)
+        try:
+            loaded = load_file(client, parameters)
+        except RefusedError:
+            rmtree(parameters.parent)
+            raise
     typer.echo(loaded.message)
     typer.echo(f"next: {loaded.way_in}")
