@@ -133,7 +133,7 @@ def test_a_command_is_invalid_exactly_when_a_joint_is(array: np.ndarray) -> None
 
 @pytest.mark.parametrize("row", range(5))
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
-def test_one_value_that_is_not_finite_is_enough(row: int, value: float) -> None:
+def test_single_value_that_is_not_finite_makes_the_command_invalid(row: int, value: float) -> None:
     command = JointCommand(3)
     command.array[row, 1] = value
     assert not command.is_valid()

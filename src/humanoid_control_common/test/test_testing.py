@@ -110,7 +110,9 @@ def test_a_domain_with_a_robot_is_not_reserved() -> None:
             assert found == free
 
 
-def test_a_test_is_on_its_domain_and_then_where_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_test_runs_on_a_reserved_domain_and_the_environment_is_restored(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("ROS_DOMAIN_ID", "99")
     monkeypatch.delenv("ROS_AUTOMATIC_DISCOVERY_RANGE", raising=False)
     with on_reserved_domain() as domain:

@@ -56,12 +56,12 @@ def test_a_description_that_is_no_tree_is_refused_by_name(
         check_tree(robot(*joints))
 
 
-def test_two_links_of_one_name_are_refused() -> None:
+def test_links_of_the_same_name_are_refused() -> None:
     with pytest.raises(ConfigError, match="link 'a' occurs twice"):
         check_tree(robot(*GOOD, links=LINKS + '<link name="a"/>'))
 
 
-def test_a_joint_moves_what_weighs_or_what_is_fixed_to_that() -> None:
+def test_joint_that_moves_only_massless_links_is_found() -> None:
     assert massless(robot(*GOOD)) == [("i", "b")]
     assert massless(robot(GOOD[0], joint("j", "b", "c", "fixed"))) == []
 
