@@ -85,7 +85,7 @@ def test_second_press_after_clearing_stops_the_robot_again(robot: Any) -> None:
     assert "emergency stop (/emergency_stop)" in robot.ask(Intent.LOAD).message
 
 
-def test_before_the_first_beat_no_stiff_mode_is_entered_and_nothing_falls(watched: Any) -> None:
+def test_missing_first_heartbeat_refuses_stiff_modes_without_a_fall(watched: Any) -> None:
     watched.enter(Mode.DAMPING)
     answer = watched.ask(Intent.LOAD)
     assert answer.message == "Rejected LOAD: no heartbeat of desk yet"

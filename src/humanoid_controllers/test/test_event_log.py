@@ -77,7 +77,7 @@ def test_reports_of_other_processes_are_noted_when_they_change(
     ]
 
 
-def test_of_too_many_sources_those_that_came_first_are_still_noted_once(
+def test_event_log_notes_the_first_sources_once_even_if_there_are_too_many(
     notes: EventLog, recorder: Recorder
 ) -> None:
     for number in range(40):
@@ -88,7 +88,7 @@ def test_of_too_many_sources_those_that_came_first_are_still_noted_once(
     assert len(recorder.events) == 1
 
 
-def test_without_a_recorder_nothing_happens() -> None:
+def test_event_log_without_a_recorder_ignores_events() -> None:
     notes = EventLog()
     notes.note_request("LOAD", Answer(True, "switching"))
     notes.note_statement(statement("x"), Reason.of(SAFETY_SOURCE_FAULT, "y"))

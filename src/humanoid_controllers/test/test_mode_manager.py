@@ -194,7 +194,7 @@ def test_a_source_that_falls_silent_is_a_fault(robot_type: Any) -> None:
     assert "impedance silent for 0.3" in robot.message
 
 
-def test_after_a_fall_nothing_but_quit_works_until_it_is_cleared(robot: Any) -> None:
+def test_only_quit_is_accepted_after_a_fall_until_the_fault_is_cleared(robot: Any) -> None:
     robot.enter(Mode.STANDBY)
     robot.safety.report(FAULT, robot.time)
     robot.tick(2)

@@ -47,7 +47,7 @@ def test_damping_keeps_the_pose_captured_at_activation(make: Any, at: Any) -> No
 
 
 @pytest.mark.parametrize("controller", [ZeroTorqueController, DampingController])
-def test_the_soft_modes_need_nothing_so_they_are_never_refused(controller: Any) -> None:
+def test_controllers_of_soft_modes_need_no_capability(controller: Any) -> None:
     assert controller.needs == {}
     assert controller.mode in {Mode.ZERO_TORQUE, Mode.DAMPING}
 

@@ -144,7 +144,9 @@ def test_a_command_from_before_the_activation_is_dropped(make: Any, at: Any) -> 
     assert stream.tick(5).position.tolist() == [0.5] * 3
 
 
-def test_nothing_of_an_earlier_session_is_left_after_a_new_activation(make: Any, at: Any) -> None:
+def test_activation_of_remote_removes_the_state_of_the_earlier_activation(
+    make: Any, at: Any
+) -> None:
     stream = Stream(make, at)
     stream.send(1.5, effort=4.0)
     stream.tick(50)

@@ -46,7 +46,7 @@ def test_layer_1_alone_reports_source_flags_and_message_and_leaves_the_mode(
 # 2: a controller refuses invalid commands before any other layer receives them.
 
 
-def test_layer_2_alone_makes_nothing_of_a_command_that_never_came(robot_type: Any) -> None:
+def test_layer_2_alone_commands_no_gains_for_a_command_that_never_arrived(robot_type: Any) -> None:
     robot = _in(robot_type, Mode.REMOTE)
     robot.controllers[Mode.REMOTE].inner.receive(_remote(robot, 0.2))
     snapshot = _tick_alone(robot, 50)

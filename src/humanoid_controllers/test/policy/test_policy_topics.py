@@ -70,7 +70,9 @@ def make_side(configured: Callable[..., Any]) -> Iterator[Callable[..., Side]]:
         side.close()
 
 
-def test_only_what_the_policy_observes_is_subscribed_to(make_side: Callable[..., Side]) -> None:
+def test_controller_subscribes_only_to_topics_that_the_policy_observes(
+    make_side: Callable[..., Side],
+) -> None:
     side = make_side("joint_pos")
     side.attach()
     assert side.topics() == set()
