@@ -41,7 +41,7 @@ def display(config: dict[str, Any], name: str) -> dict[str, Any]:
     return next(display for display in displays if display["Class"].endswith(f"/{name}"))
 
 
-def test_every_class_is_one_of_rviz(config: dict[str, Any]) -> None:
+def test_rviz_configuration_names_only_classes_of_rviz(config: dict[str, Any]) -> None:
     assert set(values_of("Class", config)) - {""} == CLASSES
 
 
