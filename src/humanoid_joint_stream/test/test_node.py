@@ -23,7 +23,7 @@ def test_a_statement_is_what_names_a_controller_and_a_known_mode() -> None:
     assert situation_of(ControlMode(mode=77, controller_name="damping")) is None
 
 
-def test_the_watch_goes_on_after_an_error_and_reports_it_once(
+def test_watch_thread_continues_after_an_error_and_reports_it_once(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     bench, again = Bench(), threading.Event()
