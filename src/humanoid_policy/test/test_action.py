@@ -28,7 +28,7 @@ ACTION = np.array([2.0, -4.0])  # of wrist and shoulder, scale 0.5
         ("torques", REFERENCE, [0.1, 2.0, 0.0], [0, 0.2, 0], [-2.0, 0, 1.0]),
     ],
 )
-def test_each_kind_of_action(
+def test_each_kind_of_action_gives_its_target(
     metadata: Callable[..., PolicyMetadata],
     kind: str,
     reference: Reference | None,
@@ -44,7 +44,7 @@ def test_each_kind_of_action(
 
 
 @pytest.mark.parametrize("kind", ["targets", "deltas", "residuals", "torques"])
-def test_a_batch_gives_what_each_robot_gives(
+def test_actions_of_a_batch_equal_those_of_single_robots(
     metadata: Callable[..., PolicyMetadata], kind: str
 ) -> None:
     law = ActionLaw(metadata(action_kind=kind, action_scale="0.5,0.25"))

@@ -73,7 +73,9 @@ def test_every_term_has_its_value(metadata: Callable[..., PolicyMetadata]) -> No
     assert observation.sources == set(Source)
 
 
-def test_a_batch_gives_what_each_robot_gives(metadata: Callable[..., PolicyMetadata]) -> None:
+def test_observations_of_a_batch_equal_those_of_single_robots(
+    metadata: Callable[..., PolicyMetadata],
+) -> None:
     scales = ",".join(str(0.5 + i) for i in range(len(TERMS)))
     observation = Observation(metadata(observation_names=ALL, observation_scales=scales))
     batch = inputs_of((4, 5))
