@@ -248,7 +248,7 @@ def test_a_fault_just_before_the_end_is_saved(watched: Watched) -> None:
     assert len(watched.store.files()) == 1
 
 
-def test_a_box_that_is_stopped_saves_what_is_waiting(watched: Watched) -> None:
+def test_stopped_black_box_saves_the_pending_file(watched: Watched) -> None:
     watched.run(5)
     watched.box.finish()
     assert watched.store.files() == []
