@@ -68,7 +68,7 @@ def test_no_mail_reaches_a_drive_between_preop_and_the_operation_of_all(
     assert not any(kind == "fault" for _, _, kind, _ in lines)
 
 
-def test_without_the_manager_the_robot_reports_that_it_is_stiff_and_stays_in_its_safe_modes(
+def test_robot_without_impedance_manager_reports_stiffness_and_stays_in_safe_modes(
     built: Prime,
 ) -> None:
     client = built.client
