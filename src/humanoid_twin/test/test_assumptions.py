@@ -10,7 +10,7 @@ from humanoid_twin.erob.parameters import ObjectAccess
 from humanoid_twin.errors import TwinError
 
 
-def test_each_choice_changes_its_parameter_and_nothing_else():
+def test_each_assumption_changes_only_its_parameter():
     made = assume(["feed_forward=absent", "gain_bytes=2", "brake=yes", "error_limit=9"])
     assert (made.drive.feed_forward, made.drive.gain_bytes) == (ObjectAccess.ABSENT, 2)
     assert made.drive.brake is True

@@ -16,7 +16,7 @@ OUTPUTS = {0x6040: 2, 0x607A: 4, 0x6060: 1, 0x60FE: 4}  # bytes of both mappings
 INPUTS = {0x6041: 2, 0x6064: 4, 0x606C: 4, 0x6077: 2, 0x60FD: 4}
 
 
-def test_drive_and_plant_are_what_the_ring_expects():
+def test_drive_and_plant_have_the_interfaces_and_objects_of_the_ring():
     robot = build_robot(prime_arms(1))
     firmware: Firmware = robot.drives[0]
     physics: Plant = robot.plant

@@ -53,7 +53,7 @@ def test_an_obstacle_keeps_the_state_and_sets_its_error_code(
     assert after.status == state | 0x10
 
 
-def test_every_check_can_be_an_obstacle() -> None:
+def test_every_failed_readiness_check_prevents_a_transition() -> None:
     for check in fields(Readiness):
         blocked = replace(READY, **{check.name: False})
         assert any(requested(Al(low), high, blocked).error for low, high in UPWARD_STATES)

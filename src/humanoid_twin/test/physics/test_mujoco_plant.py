@@ -41,7 +41,7 @@ def test_torques_of_drive_and_world_add_up_and_hold_until_set_again(arms):
     assert arms.torque[LEVEL] == 0.0
 
 
-def test_gravity_pulls_at_what_hangs_on_a_level_axis_only(arms):
+def test_gravity_accelerates_only_links_on_a_level_axis(arms):
     arms.step(0.001)
     assert arms.velocity[SWING] == pytest.approx(WEIGHT / INERTIA * 0.001, rel=1e-6)
     assert arms.velocity[LEVEL] == 0.0
@@ -61,7 +61,7 @@ def test_a_joint_is_where_it_is_put_and_goes_on_from_there(arms):
     assert arms.velocity[LEVEL] == pytest.approx(-2.0)
 
 
-def test_arrays_stay_the_same_ones(arms):
+def test_plant_keeps_the_same_arrays(arms):
     before = arms.position, arms.velocity, arms.torque
     arms.torque[LEVEL] = 1.0
     run(arms, 3)
