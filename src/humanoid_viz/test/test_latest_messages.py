@@ -165,7 +165,7 @@ def test_safety_reports_are_kept_per_source_and_marked_once_the_connection_was_l
     }
 
 
-def test_sources_beyond_what_the_mode_manager_takes_are_one_fault_that_names_the_latest(board):
+def test_surplus_safety_sources_are_one_fault_that_names_the_latest(board):
     for number in range(100):
         board.put_safety(SafetyReport(f"bus {number}", 0, 0, ""))
     rows = [row.report for row in board.snapshot(0.0).safety]

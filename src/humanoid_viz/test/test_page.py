@@ -130,7 +130,7 @@ def test_the_worst_safety_source_comes_first_with_its_flags():
 
 
 @given(level=st.integers(0, 255), flags=st.integers(0, 2**32 - 1))
-def test_any_level_and_flags_can_be_shown(level, flags):
+def test_page_shows_any_safety_level_and_flags(level, flags):
     row = SafetyRow(SafetyReport("bus", level, flags, ""), False)
     html = page.safety_html(replace(NOTHING, safety=(row,)))
     assert page.level_name(level) in html
