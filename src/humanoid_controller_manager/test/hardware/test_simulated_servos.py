@@ -58,7 +58,7 @@ def bench(limits_of: Any) -> Bench:
     return Bench(limits_of(2))
 
 
-def test_a_servo_offers_what_an_erob_does_and_a_motor_everything(bench: Bench) -> None:
+def test_simulated_servo_has_the_capabilities_of_an_erob_and_a_motor_has_all(bench: Bench) -> None:
     expected = [PER_TICK, NEVER, NEVER, PER_MODE, PER_MODE]
     assert bench.system.capabilities().T.tolist() == [expected, [PER_TICK] * 5]
 

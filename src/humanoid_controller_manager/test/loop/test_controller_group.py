@@ -266,7 +266,7 @@ def _moving(step: float) -> Any:
     return behave
 
 
-def test_replacing_one_does_not_step_the_other(bench: Bench) -> None:
+def test_replacement_of_a_member_causes_no_step_of_the_other(bench: Bench) -> None:
     bench.controllers["left"].behave = _moving(0.002)
     bench.add("other", "bc")
     bench.exchange()

@@ -161,7 +161,7 @@ def test_a_fallback_that_fails_is_followed_by_the_next_in_the_same_tick(
     assert not robot.arm.written[-1][1:].any()
 
 
-def test_when_every_fallback_fails_all_joints_are_limp_and_stay_so(rig: Any) -> None:
+def test_all_joints_stay_limp_after_every_fallback_has_failed(rig: Any) -> None:
     robot = rig().start("limp")
     robot.run("torque")
     for controller in robot.controllers.values():

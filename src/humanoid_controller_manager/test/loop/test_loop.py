@@ -86,7 +86,7 @@ def test_a_hold_up_is_made_up_for_by_two_periods_at_most(rig: Any) -> None:
     assert moved == pytest.approx(3.0 * 0.02, 1e-2)  # rad/s, s
 
 
-def test_a_mode_begins_where_the_joints_are_not_where_the_last_one_led_them(rig: Any) -> None:
+def test_mode_begins_at_the_measured_pose_not_at_the_previous_command(rig: Any) -> None:
     robot = rig().start("damped")
     for name in ("torque", "remote"):
         robot.controllers[name].behave = _far
@@ -220,7 +220,7 @@ def test_a_request_left_before_the_stall_does_not_lead_back_into_a_stiff_mode(ri
     assert robot.tick(3).controller == "damped"
 
 
-def test_a_heartbeat_that_comes_back_changes_nothing_by_itself(rig: Any) -> None:
+def test_returned_heartbeat_does_not_leave_damping(rig: Any) -> None:
     robot = rig().start("damped")
     robot.loop.heartbeat()
     robot.run("standby")
