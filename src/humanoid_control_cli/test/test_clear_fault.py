@@ -34,7 +34,7 @@ def refused(message: str, *codes: str) -> ClearFault.Response:
     return ClearFault.Response(success=False, message=message, reason_codes=codes)
 
 
-def test_a_reset_that_was_sent_is_waited_for_whatever_the_text_is() -> None:
+def test_hc_clear_fault_waits_for_a_sent_reset_with_any_text() -> None:
     client: Any = Answers(refused("any text", "RESET_SENT", "MOTORS_BEING_ENABLED"), CLEARED)
     assert clear_faults(client) == "faults cleared"
 

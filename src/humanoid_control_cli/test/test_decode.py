@@ -100,7 +100,7 @@ def test_a_text_that_is_no_such_number_is_refused(word: str, kind: Kind | None) 
 
 
 @given(st.integers(0, 0xFFFFFFFF), st.sampled_from([None, *Kind]))
-def test_every_number_has_a_reading(value: int, kind: Kind | None) -> None:
+def test_every_number_has_an_interpretation(value: int, kind: Kind | None) -> None:
     if kind is not None:
         value &= kind.largest
     assert all(str(reading) for reading in decode(hex(value), kind))
@@ -121,7 +121,7 @@ def test_an_object_is_explained(address: Address, data: bytes, text: str) -> Non
 
 
 @pytest.mark.parametrize("address", [Address(0x1003, 0), Address(0x2381, 1)])
-def test_other_objects_are_numbers_only(address: Address) -> None:
+def test_values_of_unlisted_objects_have_no_meaning(address: Address) -> None:
     assert not meaning(address, b"\x01\0\0\0")
 
 

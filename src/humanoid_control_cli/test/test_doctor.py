@@ -105,7 +105,7 @@ def test_the_ipv4_address_of_an_interface_is_found(machine: Path) -> None:
     assert "127.0.0.1" in interface(machine, "lo")["addresses"].found
 
 
-def test_another_master_on_the_interface_is_found(machine: Path) -> None:
+def test_doctor_finds_a_second_master_on_the_interface(machine: Path) -> None:
     packet = machine / "proc/net/packet"
     packet.write_text(packet.read_text().replace("88a4 6", "88a4 7"))
     found = interface(machine)["other master"]

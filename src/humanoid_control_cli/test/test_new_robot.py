@@ -107,7 +107,7 @@ def test_poses_of_a_new_robot_keep_a_distance_from_the_limits(export: Path) -> N
     assert poses["ready"]["positions"] == pytest.approx([0.05, -1.05])
 
 
-def test_no_gain_is_beyond_the_weakest_joint_nor_what_its_rotor_bears(
+def test_gains_of_a_new_robot_suit_its_weakest_joint_and_its_rotors(
     export: Path, tmp_path: Path
 ) -> None:
     package = package_files("mine", export)

@@ -75,7 +75,7 @@ def test_a_given_type_wins(ask) -> None:
     assert ask("read", "1", "0x2381:1", "--type", "i16") == (1, [expected])
 
 
-def test_every_way_to_fail_is_reported_with_its_slave(ask) -> None:
+def test_every_sdo_failure_is_reported_with_its_slave(ask) -> None:
     code, lines = ask("write", "0,2-5", "0x2381:1", "56")
     assert code == 1
     for part in (

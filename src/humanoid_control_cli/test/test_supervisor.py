@@ -117,7 +117,9 @@ for i in range(20000):
 
 
 @pytest.mark.parametrize("number", [SIGINT, SIGTERM, SIGHUP], ids=lambda number: number.name)
-def test_one_signal_stops_all_with_needed_processes_last(supervise, number: signal.Signals) -> None:
+def test_single_signal_stops_all_processes_and_needed_ones_last(
+    supervise, number: signal.Signals
+) -> None:
     labels = ("first", "second", "third")
     run = supervise({label: python(POLITE) for label in labels}, outlives=labels[:2])
     for label in ("first ", "second", "third "):
@@ -252,7 +254,7 @@ def test_a_program_that_cannot_be_started_is_named_and_stops_the_rest(supervise)
     assert not run.descendants()
 
 
-def test_the_others_wait_until_a_process_is_ready(supervise, tmp_path: Path) -> None:
+def test_processes_start_only_after_the_one_before_is_ready(supervise, tmp_path: Path) -> None:
     """The first process gets ready only on request, so an early second one is always an error."""
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)

@@ -35,7 +35,7 @@ def test_no_process_or_file_survives_a_kill_of_hc_up(hc, tmp_path: Path) -> None
     assert not left_in(tmp_path)
 
 
-def test_mujoco_and_viewer_come_up_and_one_interrupt_ends_both(hc, tmp_path: Path) -> None:
+def test_interrupt_ends_mujoco_and_viewer_after_a_complete_start(hc, tmp_path: Path) -> None:
     up = hc("up", "mujoco", "--port", "0", "--rtf", "2", "--initial-mode", "damping")
     up.wait_for(f"{UP}: DAMPING, joint states at ")
     up.wait_for(URL)
