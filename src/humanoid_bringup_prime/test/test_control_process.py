@@ -206,9 +206,7 @@ def test_a_second_control_process_on_the_domain_is_refused(robot, start_control)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs real-time priorities")
-def test_no_thread_of_the_process_is_an_ordinary_one_that_others_could_hold_up(
-    shared_domain, onlooker
-):
+def test_every_thread_of_the_control_process_has_a_real_time_priority(shared_domain, onlooker):
     threads = Path(f"/proc/{shared_domain.control.process.pid}/task")
 
     def ordinary() -> list[str]:

@@ -197,7 +197,7 @@ def test_deactivated_controller_in_charge_is_replaced_along_the_safe_chain(
     assert "last of the safe controllers" in answer.message
 
 
-def test_the_mode_manager_follows_what_is_loaded(manager: Manager) -> None:
+def test_mode_manager_uses_loaded_controllers_and_refuses_unloaded_ones(manager: Manager) -> None:
     client = manager.client
     client.reach(ControlMode.DAMPING)
     assert manager.unload("standby_controller")

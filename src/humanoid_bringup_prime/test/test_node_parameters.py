@@ -100,7 +100,7 @@ def test_every_parameter_of_every_node_is_described(found: list[dict[str, Any]])
         assert "' of " not in it["description"], f"no description in the model: {it}"
 
 
-def test_setting_a_parameter_is_refused_with_what_to_do(found: list[dict[str, Any]]) -> None:
+def test_setting_a_parameter_is_refused_with_a_remedy(found: list[dict[str, Any]]) -> None:
     for it in found:
         if "node" in it and it["name"] not in OF_ROS:
             applied = it["successful"] and "is loaded next" in it["reason"]

@@ -75,7 +75,7 @@ def _command(names: list[str], position: float) -> MITCommand:
     )
 
 
-def test_each_moves_its_own_arm_and_the_rest_is_held(
+def test_each_controller_moves_its_own_arm_and_other_joints_are_held(
     start_control: Callable[..., Any], client: Any, tmp_path: Path
 ) -> None:
     file = _example(tmp_path / "controllers.yaml")

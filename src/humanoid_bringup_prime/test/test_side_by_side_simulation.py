@@ -89,7 +89,7 @@ def prime() -> Prime:
     return prime
 
 
-def test_each_moves_its_own_arm_and_the_wrist_is_held(prime: Prime) -> None:
+def test_each_controller_moves_its_own_arm_and_the_wrist_is_held(prime: Prime) -> None:
     rows, before = prime.rows, prime.loop.snapshot
     prime.command("left_remote", 0.2)
     snapshot = prime.run(3.0)

@@ -237,7 +237,7 @@ def test_a_power_down_out_of_a_stop_leaves_gates_closed_and_motors_off(whole: Pr
             os.killpg(running.process.pid, 0)
 
 
-def test_nothing_of_the_stack_reads_the_truth() -> None:
+def test_no_process_of_the_stack_reads_the_truth() -> None:
     """/twin/joint_states is for displays and recordings: the real robot does not publish it."""
     root = Path(__file__).parents[2]
     readers = [

@@ -120,7 +120,7 @@ def test_every_tenth_tick_is_reported(bench: Bench) -> None:
         (MixedPositionVelocityController, (9.0, -9.0), (1.0, -1.0)),
     ],
 )
-def test_commands_are_limited_to_what_the_joint_may(
+def test_commands_are_limited_to_the_limits_of_the_joint(
     kind: type[ServoController], sent: tuple[float, ...], expected: tuple[float, ...]
 ) -> None:
     bench = Bench(kind)

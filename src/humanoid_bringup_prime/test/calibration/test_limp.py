@@ -35,7 +35,7 @@ def test_selection_of_no_joint_restores_all_drives(bench: Any, factory: Any) -> 
 
 
 @pytest.mark.parametrize("stores", [True, False])
-def test_a_drive_is_limp_whether_or_not_it_stores_what_comes_behind_its_gate(
+def test_selected_drive_is_limp_even_if_it_stores_writes_behind_its_gate(
     make_bench: Any, factory: Any, stores: bool
 ) -> None:
     bench = make_bench(stores_behind_its_gate=stores)
@@ -199,6 +199,6 @@ def test_drive_is_not_limp_after_an_interruption_without_a_new_selection(
     assert "no joint states for a while; select it again" in bench.limp.message
 
 
-def test_another_joint_than_an_erob_is_refused(bench: Any) -> None:
+def test_selection_of_a_joint_without_an_erob_is_refused(bench: Any) -> None:
     with pytest.raises(ConfigError, match="'wrist' is no eRob joint; these are: joint0, joint1"):
         bench.limp.select("wrist")

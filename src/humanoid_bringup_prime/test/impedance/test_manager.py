@@ -26,7 +26,7 @@ def rows(bench: Any) -> set[tuple[int, ...]]:
 # The gate.
 
 
-def test_nothing_is_sent_before_the_joint_states_flow(bench: Any) -> None:
+def test_manager_sends_no_batch_before_joint_states_arrive(bench: Any) -> None:
     bench.flowing = False
     bench.state(Mode.DAMPING).run(2.0)
     assert bench.sent == []
@@ -37,7 +37,7 @@ def test_nothing_is_sent_before_the_joint_states_flow(bench: Any) -> None:
     assert bench.confirmed
 
 
-def test_nothing_is_sent_before_the_first_statement(bench: Any) -> None:
+def test_manager_sends_no_batch_before_the_first_statement(bench: Any) -> None:
     bench.run(2.0)
     assert bench.sent == []
     assert bench.summary.message == "waiting for a statement on /control_mode"
