@@ -32,8 +32,8 @@ MEAN: Final = 300  # statements of the product between two interruptions; a tick
 # latency of the scheduler comes on top.
 LONGEST: Final = 0.0015
 LENGTHS: Final = ((0.4, 0.0), (0.9, 0.0002), (1.0, LONGEST))
-# Tasks that may wait for longer, as no joint waits for them: what runs meanwhile is the loop.
-PATIENT: Final = frozenset({"main", "publisher", "services", "wake"})
+# Tasks that may be interrupted for longer: no joint waits for them, and the loop runs meanwhile.
+LONG_INTERRUPTED: Final = frozenset({"main", "publisher", "services", "wake"})
 LONG_SHARE, LONG = 0.05, 0.04  # of their interruptions; [s] at most
 LOOK: Final = 20e-6  # [s] between two checks of a lock that another task holds
 _CALL: Final = "__before_statement__"  # a builtin, so that no module must import it
@@ -91,7 +91,7 @@ class Preemption:
             return
         share = self._random.random()
         longest = next(length for up_to, length in LENGTHS if share < up_to)
-        if task.name in PATIENT and self._random.random() < LONG_SHARE:
+        if task.name in LONG_INTERRUPTED and self._random.random() < LONG_SHARE:
             longest = LONG
         self._scheduler.wait(None, self._random.random() * longest)
 
