@@ -148,7 +148,7 @@ def test_error_frames_are_distinguished(pair) -> None:
     assert ours.receive(1.0) == ErrorFrame(BusEvent.BUS_OFF | BusEvent.COUNTERS, bytes(8))
 
 
-def test_wall_clock_that_is_set_back_prolongs_no_wait(pair, monkeypatch) -> None:
+def test_wait_is_not_longer_if_the_wall_clock_is_set_back(pair, monkeypatch) -> None:
     ours, _ = pair
     clock = iter([1000.0] + [998.0] * 10)
     monkeypatch.setattr(can.bus, "time", lambda: next(clock))

@@ -19,7 +19,7 @@ from humanoid_devices_can.bus.python_can import PythonCanBus
 from humanoid_devices_can.errors import QueueFullError
 
 
-def test_nothing_is_confirmed_at_first() -> None:
+def test_adapter_has_confirmed_nothing_at_first() -> None:
     assert Confirmations().until == -math.inf
     assert not Confirmations().confirm("a")
 
@@ -40,7 +40,7 @@ def test_no_confirmation_is_later_than_what_it_confirms(
         assert lost_one or found.until == now
 
 
-def test_what_was_never_given_confirms_nothing() -> None:
+def test_answer_to_an_unknown_request_confirms_nothing() -> None:
     found = Confirmations()
     found.given("a", 1.0)
     assert not found.confirm("b")

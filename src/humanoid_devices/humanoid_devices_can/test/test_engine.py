@@ -68,7 +68,7 @@ def test_bus_is_closed_when_activation_fails(bus, rig) -> None:
     assert kinds(bus, 1)[-1] == DISABLE
 
 
-def test_motor_that_refuses_what_prepares_it_is_not_enabled(bus, rig, plain, monkeypatch) -> None:
+def test_motor_that_refuses_a_setting_is_not_enabled(bus, rig, plain, monkeypatch) -> None:
     """The motor does not accept a setting, for example a limit of its firmware."""
 
     def preparing(family, motor: int) -> list[Exchange]:
@@ -387,7 +387,7 @@ def test_reopening_that_fails_is_a_fault_and_each_reset_tries_again(bus, rig, gu
     assert kinds(rig.buses[-1], 2)[:2] == [DISABLE, ENABLE]
 
 
-def test_nothing_is_enabled_after_the_order_to_end_not_even_on_a_bus_opened_anew(bus, rig) -> None:
+def test_deactivation_enables_no_motor_even_on_a_bus_that_is_opened_again(bus, rig) -> None:
     rig.activate()
     bus.unplug()
     rig.until(lambda report: report.flags & SafetyFlag.BUS_OFF)
@@ -568,7 +568,7 @@ def test_error_frames_alone_suggest_the_wrong_bitrate(bus, rig) -> None:
         rig.activate()
 
 
-def test_other_received_ids_are_reported_when_a_motor_is_missing(bus, rig) -> None:
+def test_missing_motor_is_reported_with_the_other_ids_received(bus, rig) -> None:
     bus.deaf = {2}
     bus.put(InvalidFrame("id 3 is no motor of this block"))
     with pytest.raises(HardwareError, match=r"j1 \(id 2\): no answer.*received on the bus: id 3"):
@@ -597,7 +597,7 @@ def test_a_fast_loop_does_the_io_in_its_own_thread(bus, rig) -> None:
     assert sent == ([(1, b"0.25"), (2, b"0.25")] if rig.period < 0.005 else [])
 
 
-def test_what_the_loop_could_not_send_is_sent_before_its_next_tick(bus, rig) -> None:
+def test_command_that_was_refused_is_sent_before_the_next_tick(bus, rig) -> None:
     rig.activate()
     rig.run(0.2)
     bus.refusal = QueueFullError("full")

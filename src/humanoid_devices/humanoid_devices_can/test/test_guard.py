@@ -86,21 +86,21 @@ def test_loop_that_runs_again_after_it_ended_in_order_is_left_alone() -> None:
     assert not any(detector.stands_still(1.0 + i, 5.0 + i * LOOK) for i in range(100))
 
 
-def test_after_a_hold_up_of_all_the_loop_may_come_first() -> None:
+def test_stall_is_detected_only_after_several_checks_behind_a_hold_up() -> None:
     detector = StallDetector(0.2)
     detector.stands_still(5.0, 0.0)
     late = [detector.stands_still(5.0, 3.0 + i * LOOK) for i in range(LEAST_LOOKS + 2)]
     assert late.index(True) == LEAST_LOOKS - 1  # the check before the hold-up counts
 
 
-def test_job_comes_through_the_pipe_as_it_was() -> None:
+def test_encoded_guard_job_is_decoded_to_the_same_job() -> None:
     line = JOB.encode(7)
     assert line.endswith(b"\n")
     assert line.count(b"\n") == 1
     assert GuardJob.decode(line) == (JOB, 7)
 
 
-def test_both_sides_share_one_memory() -> None:
+def test_loop_and_guard_share_one_memory() -> None:
     common = bytearray(MEMORY_BYTES)
     ours, theirs = GuardMemory(common), GuardMemory(common)
     ours.feed()
@@ -530,7 +530,7 @@ def test_guard_that_is_not_there_in_time_is_reported(monkeypatch: pytest.MonkeyP
     guard.dismiss()
 
 
-def test_without_a_guard_the_loop_feeds_nothing() -> None:
+def test_client_without_a_guard_process_reports_no_problem() -> None:
     guard = Guard(JOB, CanHost())
     guard.feed()
     guard.stop_feeding()

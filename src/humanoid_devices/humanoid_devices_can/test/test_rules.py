@@ -93,7 +93,7 @@ def test_motors_that_are_to_be_limp_are_reported_to_stay_where_they_are_measured
 
 
 @pytest.mark.parametrize(("times", "refuses"), [([9.9], False), ([9.5, 9.7, 9.9], True)])
-def test_one_refusal_is_made_good_and_refusals_that_go_on_are_reported(times, refuses) -> None:
+def test_repeated_refusals_are_reported_and_a_single_one_is_not(times, refuses) -> None:
     health = Health()
     for time in times:
         health.take_refusal(time)
@@ -207,7 +207,7 @@ def test_pace_never_exceeds_the_share_of_the_bus(gaps) -> None:
     assert sent <= BURST + now * 0.6e6 / 160 + 1e-6
 
 
-def test_one_motor_is_no_duplicate_even_after_the_receiver_was_held_up() -> None:
+def test_single_motor_is_no_duplicate_after_a_hold_up_of_the_receiver() -> None:
     duplicate_ids, now = DuplicateIdCheck(1, 200.0), 0.0
     for _ in range(2000):
         now += 1 / 200
@@ -229,7 +229,7 @@ def test_two_motors_that_send_are_a_duplicate_until_one_leaves() -> None:
 
 
 @pytest.mark.parametrize("rate", [0.0, 200.0], ids=["answers", "talks"])
-def test_however_long_two_motors_had_an_id_one_that_is_alone_is_good_within_a_second(
+def test_duplicate_id_is_cleared_within_a_second_of_its_removal(
     rate: float,
 ) -> None:
     duplicate_ids, now = DuplicateIdCheck(1, rate), 0.0

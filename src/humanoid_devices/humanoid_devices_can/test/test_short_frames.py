@@ -74,7 +74,7 @@ def test_five_numbers_of_a_command_act_and_feedback_arrives(motors: Make) -> Non
     assert not any(drive["firmware"]["enabled"] for drive in bench.call("drives"))
 
 
-def test_all_frames_have_eleven_bits_and_their_own_length(motors: Make) -> None:
+def test_short_frames_have_11_bit_identifiers_and_their_own_length(motors: Make) -> None:
     bench, rig = motors()
     found = frames_on(bench)
     rig.activate()

@@ -413,7 +413,7 @@ def test_writing_to_a_lost_adapter_is_an_operation_error(adapter, raw_bus) -> No
             raw_bus.send(Message(arbitration_id=1))
 
 
-def test_what_has_arrived_is_received_together_whatever_it_is(adapter, bus) -> None:
+def test_all_lines_that_have_arrived_are_received_together(adapter, bus) -> None:
     adapter.send(FRAME + b"Z\rTXYZ\r\a" + FRAME + b"t12328899\rV1013\r" + FRAME + FRAME[:5])
     frame = DataFrame(0x050616B1, bytes.fromhex("0000FFFE00001234"))
     found = list(bus.receive_all(1.0))

@@ -120,7 +120,7 @@ def test_waiting_is_that_of_the_motor_that_waits_longest() -> None:
     assert transmit_queue.waiting_since() == 3.0
 
 
-def test_what_waits_for_some_motors_can_be_cleared() -> None:
+def test_waiting_frames_of_some_motors_can_be_cleared() -> None:
     transmit_queue = TransmitQueue()
     transmit_queue.put([item(0, "0"), item(1, "1")])
     transmit_queue.order(1, [(1, b"order")], 0.0)
