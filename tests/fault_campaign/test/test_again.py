@@ -78,12 +78,12 @@ def test_a_missing_file_counts_without_a_hold_up_of_the_host(it: Open) -> None:
         Breach.DIED, Breach.TRACEBACK, Breach.DID_NOT_END,
     ],
 )  # fmt: skip
-def test_what_no_hold_up_explains_counts_at_once(breach: Breach) -> None:
+def test_violation_that_no_hold_up_explains_counts_at_once(breach: Breach) -> None:
     entries, again = outcome(trial(entry(LATE, Violation(breach, "so"), held_up=0.2)))
     assert (len(entries), again) == (1, [])
 
 
-def test_a_kind_that_starves_the_machine_is_done_again_if_it_did_not_come_to_its_fault() -> None:
+def test_trial_of_a_kind_that_starves_the_machine_is_repeated_without_its_fault() -> None:
     it = entry(Violation(Breach.NOT_REACHED, "so"), held_up=0.2)
     it = replace(it, result=replace(it.result, verdict=None))
     assert outcome(trial(it, starves=True))[0] == []
@@ -99,7 +99,7 @@ def test_a_trial_without_a_violation_counts(held_up: float) -> None:
 # The sum of a campaign.
 
 
-def test_one_violation_fails_a_campaign() -> None:
+def test_single_violation_or_lost_fault_file_fails_a_campaign() -> None:
     assert not Tally.of([entry(), entry()]).failed
     tally = Tally.of([entry(), entry(LATE)])
     assert (tally.trials, tally.violated, tally.failed) == (2, 1, True)
@@ -115,7 +115,7 @@ def test_a_robot_that_ends_wrongly_fails_a_campaign() -> None:
     assert Tally.of([entry()], [Violation(Breach.DID_NOT_END, "control")]).failed
 
 
-def test_what_is_known_fails_no_campaign() -> None:
+def test_known_violation_fails_no_campaign() -> None:
     it = entry()
     verdict = replace(WELL, known=(Violation(Breach.SPEED, "wrist"),))
     assert not Tally.of([replace(it, result=replace(it.result, verdict=verdict))]).failed
@@ -136,14 +136,14 @@ def test_a_kind_may_be_excused_twice_or_for_a_fifth_of_its_trials(
     assert tally.excused_too_often == (("this",) if failed else ())
 
 
-def test_how_often_clean_trials_were_held_up_is_reported() -> None:
+def test_tally_reports_the_share_of_clean_trials_with_a_hold_up() -> None:
     entries = [entry(), entry(), entry(held_up=0.1), entry(LATE, held_up=0.1)]
     tally = Tally.of(entries)
     assert (tally.clean, tally.clean_held_up) == (3, 1)
     assert "P(hold-up | no violation) = 1/3 = 33.3%" in "".join(tally.lines())
 
 
-def test_what_no_violation_shows_depends_on_the_number_of_trials() -> None:
+def test_bound_without_violations_depends_on_the_number_of_trials() -> None:
     """0.05 ** (1 / n): the rule of three."""
     assert at_most(1000) == pytest.approx(0.00299, abs=1e-5)
     assert at_most(9) == pytest.approx(0.283, abs=1e-3)

@@ -40,7 +40,7 @@ def test_a_fault_without_a_file_is_lost(tmp_path: Path, monkeypatch: pytest.Monk
     assert wrong == ["no file of the black box tells of it, of 1 so far"]
 
 
-def test_it_is_lost_as_soon_as_its_time_is_over(
+def test_fault_file_is_lost_after_its_latest_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(archive, "LATEST", -1.0)

@@ -258,14 +258,14 @@ def test_a_joint_that_is_not_soft_in_time_violates_at_the_end_of_that_time(
     assert late.at == pytest.approx((soft_from or WINDOW.fault) + 0.2)
 
 
-def test_what_happens_before_the_fault_counts_and_after_the_end_does_not(calm: Recording) -> None:
+def test_judge_counts_violations_before_the_fault_and_none_after_the_end(calm: Recording) -> None:
     calm.velocity[1010:, SHOULDER] = 100.0
     assert breaches(calm) == []
     calm.velocity[10, SHOULDER] = 100.0
     assert breaches(calm) == [(Breach.SPEED, "left_shoulder_pitch: 25.00 of its limit")]
 
 
-def test_what_a_kind_allows_is_known_up_to_its_bound_and_excuses_nothing_else(
+def test_allowed_violation_is_known_up_to_its_bound_and_excuses_no_other(
     calm: Recording,
 ) -> None:
     allows = replace(WINDOW, allowed={Breach.SPEED: 3.0})

@@ -15,7 +15,7 @@ from fault_campaign.scenario import Start, draw
 PAGE = Path(__file__).parents[3] / "docs" / "fault_campaign.md"
 
 
-def test_there_are_more_than_forty_kinds() -> None:
+def test_catalogue_has_more_than_forty_kinds() -> None:
     assert len(KINDS) > 40
 
 
@@ -52,7 +52,7 @@ NAME_THEIR_JOINT = {
 }  # fmt: skip
 
 
-def test_the_demands_are_those_of_the_page() -> None:
+def test_demands_of_the_kinds_are_those_of_the_page() -> None:
     """The page is written by hand: a bound that changes in the catalogue must change there."""
     rows = {}
     for row in PAGE.read_text(encoding="utf-8").partition("## The kinds")[2].splitlines():
@@ -83,7 +83,7 @@ def test_a_wider_bound_is_wider_and_has_a_reason() -> None:
         assert all(it.upto > general[it.breach] and it.why for it in kind.allowed)
 
 
-def test_where_a_joint_is_struck_a_fall_names_it() -> None:
+def test_fall_by_a_fault_at_a_joint_names_the_joint() -> None:
     named = set()
     for kind in KINDS.values():
         joint = kind.joints[0]

@@ -177,7 +177,7 @@ def test_a_fall_from_damping_counts_where_nothing_may_happen() -> None:
     assert breaches(Observed(), STAYS, Mode.DAMPING) == [Breach.LEFT]
 
 
-def test_what_must_be_refused_must_be_refused_for_this_reason() -> None:
+def test_missing_refusal_with_the_demanded_code_is_a_violation() -> None:
     kind = replace(STAYS, codes=(UNKNOWN_MODE,))
     assert breaches(Observed(Mode.STANDBY, "any", ("UNKNOWN_MODE",)), kind) == []
     assert breaches(Observed(Mode.STANDBY, "", ()), kind) == [Breach.WRONG_CAUSE]

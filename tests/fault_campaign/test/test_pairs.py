@@ -45,7 +45,7 @@ class Log(list[tuple[str, str]]):
         )
 
 
-def test_both_faults_are_injected_and_removed_each_at_its_joint_the_second_later() -> None:
+def test_pair_injects_and_removes_both_faults_each_at_its_joint() -> None:
     log = Log()
     waited: list[float] = []
     robot = SimpleNamespace(pass_until=waited.append)
@@ -71,7 +71,7 @@ def test_both_faults_are_injected_and_removed_each_at_its_joint_the_second_later
         (Outcome.EITHER, Outcome.STOPS, Outcome.EITHER),
     ],
 )
-def test_a_fall_is_demanded_if_one_demands_it(
+def test_pair_demands_a_fall_if_one_of_its_kinds_demands_it(
     first: Outcome, second: Outcome, both: Outcome
 ) -> None:
     log = Log()
@@ -135,7 +135,7 @@ def test_kinds_without_a_fall_demand_no_cause(outcome: Outcome) -> None:
         {"name": "controller: y"},
     ],
 )
-def test_some_faults_cannot_be_there_at_once(other: dict[str, Any]) -> None:
+def test_incompatible_kinds_make_no_pair(other: dict[str, Any]) -> None:
     log = Log()
     one = log.kind("command: x", starts=(Start.REMOTE,))
     two = log.kind("ring: y")

@@ -18,7 +18,7 @@ def test_an_exit_that_names_no_motor_calls_all_disabled() -> None:
     assert confirmed_at_exit(JOINTS, [_FALL]) == list(JOINTS)
 
 
-def test_an_exit_does_not_call_disabled_what_it_has_not_confirmed() -> None:
+def test_unconfirmed_motor_is_not_claimed_as_disabled_at_the_exit() -> None:
     text = f"{_MAY}not confirmed that it is disabled: left_wrist_roll (id 22): was silent before"
     assert confirmed_at_exit(JOINTS, [_FALL, text]) == ["left_wrist_pitch", "right_wrist_roll"]
 
@@ -29,7 +29,7 @@ def test_an_exit_without_an_adapter_calls_nothing_disabled() -> None:
     assert confirmed_at_exit(JOINTS, [text]) == []
 
 
-def test_a_bring_up_that_fails_calls_enabled_what_may_still_be_so() -> None:
+def test_motor_that_may_be_enabled_is_not_claimed_as_disabled_at_the_start() -> None:
     text = "PrimeSitoCAN: left_wrist_roll (id 22): no answer within 3 s on slcan can: powered?"
     assert confirmed_at_start(JOINTS, text) == list(JOINTS)
     text += "; may still be enabled: left_wrist_roll (id 22): was silent before"

@@ -39,7 +39,7 @@ def test_a_program_that_ends_on_a_signal_has_not_died(program: Program) -> None:
 
 
 @of(OBEYS.format(code=0, then=f"{SAY}; signal.pause()"))
-def test_one_that_ends_in_order_on_a_signal_has_not_died(program: Program) -> None:
+def test_program_that_ends_in_order_on_a_signal_has_not_died(program: Program) -> None:
     program.end()
     assert program.deaths() == []
 
@@ -59,7 +59,7 @@ def test_a_program_that_ends_by_itself_has_died_whatever_its_code(program: Progr
 
 @of(f"{SAY}; exit(1)")
 @pytest.mark.parametrize("then", [Program.start, Program.end])
-def test_that_is_reported_although_it_was_started_again_or_ended_meanwhile(
+def test_unexpected_end_is_reported_after_a_restart_or_an_ordered_end(
     program: Program, then: object
 ) -> None:
     assert program.wait()
@@ -68,7 +68,7 @@ def test_that_is_reported_although_it_was_started_again_or_ended_meanwhile(
 
 
 @of(f"import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); {SAY}; signal.pause()")
-def test_one_that_has_to_be_killed_is_reported(program: Program) -> None:
+def test_program_that_has_to_be_killed_is_reported(program: Program) -> None:
     program.end(timeout=0.2)
     assert not program.runs
     (stuck,) = program.stuck()
@@ -111,7 +111,7 @@ time.sleep(60)
 
 
 @of(CHILDREN)
-def test_of_children_that_have_ended_the_one_that_did_in_order_is_not_missing(
+def test_child_that_ended_in_order_is_not_missing(
     program: Program,
 ) -> None:
     own, *children = program.processes()
@@ -156,12 +156,12 @@ def test_an_ordered_end_that_a_drive_refuses_is_no_violation_where_the_kind_brea
     assert len(violations(crashed, unclean=True)) == 2
 
 
-def test_what_should_have_died_and_did_not_is_one() -> None:
+def test_process_that_should_have_died_and_did_not_is_a_violation() -> None:
     (found,) = violations(Ends(), dies=["control"])
     assert found.breach is Breach.DIED
 
 
-def test_a_traceback_is_one_unless_the_kind_raises_it() -> None:
+def test_traceback_is_a_violation_unless_the_kind_raises_it() -> None:
     ends = Ends(exceptions=["control: E: ordered", "box: KeyError: 7"])
     assert [it.breach for it in violations(ends)] == [Breach.TRACEBACK] * 2
     assert violations(ends, raises="E: ordered") == [
@@ -169,6 +169,6 @@ def test_a_traceback_is_one_unless_the_kind_raises_it() -> None:
     ]
 
 
-def test_what_had_to_be_killed_is_one() -> None:
+def test_process_that_had_to_be_killed_is_a_violation() -> None:
     stuck = Violation(Breach.DID_NOT_END, "control")
     assert violations(Ends(stuck=[stuck]), dies=[], raises=".") == [stuck]

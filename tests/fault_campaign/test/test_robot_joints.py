@@ -14,7 +14,7 @@ LITE = RobotJoints.of_robot("lite")
 RIGHT = "right_wrist_pitch"
 
 
-def test_a_kind_is_left_out_exactly_where_nothing_is_there_that_it_strikes() -> None:
+def test_kind_is_left_out_only_on_robots_without_its_target() -> None:
     """Lite has no ring, and motors with watchdogs need no guard."""
     for prime, lite in ((KINDS, kinds_of(LITE)), (STEPPED, kinds_of(LITE, stepped=True))):
         lacks = {
@@ -56,7 +56,7 @@ def test_joints_are_sorted_by_what_drives_them() -> None:
         (LITE, RIGHT, "LiteRightCAN"),
     ],
 )
-def test_a_cause_names_joint_and_hardware_component_of_what_is_struck(
+def test_cause_names_the_joint_and_hardware_component_of_its_target(
     robot: RobotJoints, joint: str, block: str
 ) -> None:
     kind = Kind(name="any", inject=nothing, source=BLOCK, named=(JOINT, "slow"), robot=robot)

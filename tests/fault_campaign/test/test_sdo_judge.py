@@ -135,7 +135,7 @@ def test_a_stamp_of_the_future_makes_no_joint_states_young(bench: JudgeBench) ->
     assert len(bench.convicted) == 1
 
 
-def test_without_joint_states_or_with_one_that_is_not_finite_every_write_is_convicted(
+def test_sdo_write_is_convicted_after_a_joint_state_that_is_not_finite(
     bench: JudgeBench,
 ) -> None:
     bench.publish_joint_states(position=math.nan)

@@ -200,7 +200,7 @@ def lose_rows(recording: Recording) -> None:
         (lose_rows, Breach.NO_DATA),
     ],
 )
-def test_what_the_judge_finds_is_a_violation(
+def test_finding_of_the_judge_is_a_violation(
     spoil: Callable[[Recording], None], breach: Breach
 ) -> None:
     assert breaches(FakeRobot(spoil=spoil)) == [breach]
@@ -232,7 +232,7 @@ class FallsLate(FakeObserver):
 
 
 @pytest.mark.parametrize(("seconds", "found"), [(1.4, []), (2.3, [Breach.SOFT_TOO_LATE])])
-def test_where_a_fall_is_left_to_chance_the_time_counts_from_the_fall(
+def test_allowed_time_counts_from_the_fall_if_a_fall_is_left_to_chance(
     seconds: float, found: list[Breach]
 ) -> None:
     """The robot is stiff for `seconds`; 0.5 s after the fall are allowed."""
@@ -276,7 +276,7 @@ def test_softness_is_not_demanded_where_nothing_happened() -> None:
     assert (result.violations, result.expected) == ((), None)
 
 
-def test_what_a_kind_allows_is_known() -> None:
+def test_allowed_violation_of_a_kind_is_known() -> None:
     allows = replace(KIND, allowed=(Allowed(Breach.SPEED, 2.5, "physics"),))
     result = run(FakeRobot(spoil=be_fast), allows)
     assert (result.violations, [it.breach for it in result.known]) == ((), [Breach.SPEED])
@@ -294,7 +294,7 @@ def test_a_wrong_cause_is_a_violation() -> None:
     assert breaches(FakeRobot(), stays) == [Breach.LEFT]
 
 
-def test_what_is_refuted_at_once_is_a_violation() -> None:
+def test_refuted_fault_is_a_violation() -> None:
     def refuted(scene: Scene) -> None:
         falls(scene)
         raise RefutedError("runs twice")
@@ -302,7 +302,7 @@ def test_what_is_refuted_at_once_is_a_violation() -> None:
     assert breaches(FakeRobot(), replace(KIND, inject=refuted)) == [Breach.REFUTED]
 
 
-def test_a_robot_that_falls_before_the_fault_did_not_come_to_it() -> None:
+def test_trial_with_a_fall_before_its_fault_has_not_reached_the_fault() -> None:
     result = run(FakeRobot(FakeObserver(message=FALL)))
     assert [it.breach for it in result.violations] == [Breach.NOT_REACHED]
     assert (result.verdict, result.expected) == (None, None)
