@@ -33,7 +33,7 @@ from humanoid_devices_erob.operation.impedance_watch import ImpedanceWatch
 from humanoid_devices_erob.operation.joint_states_gate import JointStatesGate
 from humanoid_devices_erob.operation.operation import Operation
 from humanoid_joint_client.status import Execution, Status
-from humanoid_joint_stream.command.stream_execution import Ended, StreamExecution
+from humanoid_joint_stream.command.stream_execution import EndReason, StreamExecution
 from humanoid_joint_stream.server.command_stream import CommandStream
 from humanoid_joint_stream.server.session import Session
 from humanoid_joint_stream.shared.records import SentCommand
@@ -244,7 +244,7 @@ def _held_without_server() -> None:
     """
     end = StreamExecution._end
 
-    def end_followed(self: Any, why: Ended, ended: int, state: JointState) -> None:
+    def end_followed(self: Any, why: EndReason, ended: int, state: JointState) -> None:
         if self.report.execution != Execution.HOLDING:
             end(self, why, ended, state)
 

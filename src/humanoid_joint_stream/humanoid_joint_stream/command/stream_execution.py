@@ -19,10 +19,10 @@ SERVER_SILENCE: Final = 200_000_000  # [ns] without a heartbeat: the server stan
 LATE: Final = 3.0  # periods that a tick may come late, while a command is executed
 
 
-class Ended(IntEnum):
+class EndReason(IntEnum):
     """The reason for the end of an activation."""
 
-    NOT = 0
+    NOT_ENDED = 0
     EXPIRED = 1  # the latest command is over
     SERVER = 2  # the server is silent
     LATE_TICK = 3
@@ -73,7 +73,7 @@ class StreamExecution:
             execution=Execution.HOLDING,
             ended=max(before.ended, orders.activation),
             activation=orders.activation,
-            why_ended=Ended.NOT,
+            why_ended=EndReason.NOT_ENDED,
             applied_key=0,
             applied_time=0,
             position_clipped=0,
@@ -110,7 +110,7 @@ class StreamExecution:
             self._judge_end(now, late, orders, state)
         elif self._waits() and now - orders.heartbeat > SERVER_SILENCE:
             # Its lease would end an activation without commands, but it cannot run out any more.
-            self._end(Ended.SERVER, self._report.activation, state)
+            self._end(EndReason.SERVER, self._report.activation, state)
         self._judge_velocity(state, now)
         self._fill(state, command, now)
 
@@ -148,23 +148,23 @@ class StreamExecution:
             applied_key=sent.key,
             applied_time=now,
             applied_count=report.applied_count + 1,
-            why_ended=Ended.NOT,
+            why_ended=EndReason.NOT_ENDED,
         )
 
     def _judge_end(self, now: int, late: float, orders: Orders, state: JointState) -> None:
         assert self._sent is not None
         if self._sent.command.is_over(now):
-            why = Ended.EXPIRED
+            why = EndReason.EXPIRED
         elif now - orders.heartbeat > SERVER_SILENCE:
-            why = Ended.SERVER
+            why = EndReason.SERVER
         elif late > 1.0 + LATE:
-            why = Ended.LATE_TICK
+            why = EndReason.LATE_TICK
         else:
             return
-        resumes = why is Ended.EXPIRED and self._facts.resume_after_expiry
+        resumes = why is EndReason.EXPIRED and self._facts.resume_after_expiry
         self._end(why, self._report.ended if resumes else self._sent.activation, state)
 
-    def _end(self, why: Ended, ended: int, state: JointState) -> None:
+    def _end(self, why: EndReason, ended: int, state: JointState) -> None:
         """Fall back; activations up to number `ended` are over."""
         self._fall_back(state)
         self._report = self._report._replace(why_ended=why, ended=ended)
@@ -188,7 +188,7 @@ class StreamExecution:
         self._report = report._replace(
             execution=Execution.FAULT,
             ended=max(report.ended, activation),
-            why_ended=Ended.FAULT,
+            why_ended=EndReason.FAULT,
             fault=report.fault + 1,
             fault_joint=joint,
             fault_time=now,

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 from humanoid_control_common.rules.modes import SAFE_MODES, Mode
 from humanoid_control_common.rules.reason_codes import FELL_TO_SAFETY
 from humanoid_joint_client.status import Execution, Status
-from humanoid_joint_stream.command.stream_execution import Ended
+from humanoid_joint_stream.command.stream_execution import EndReason
 from humanoid_joint_stream.command.update import UpdateError
 from humanoid_joint_stream.facts import SECOND
 from humanoid_joint_stream.server.command_stream import CommandStream, LastUpdate
@@ -23,10 +23,10 @@ STATEMENT: Final = SECOND // 5  # [ns] after a switch its statement comes: ten p
 SILENT_LOOP: Final = SECOND // 2  # [ns] without a report: the loop stands still
 ROBOT_FAULT: Final = 1 << 62  # ids from here on: of the robot itself
 _ENDINGS: Final = {
-    Ended.EXPIRED: (Status.EXPIRED, "the latest command was over before another one came"),
-    Ended.SERVER: (Status.INACTIVE, "the server stood still for too long"),
-    Ended.LATE_TICK: (Status.INACTIVE, "a tick of the control loop came too late"),
-    Ended.FAULT: (Status.FAULT, "velocity safety limit exceeded"),
+    EndReason.EXPIRED: (Status.EXPIRED, "the latest command was over before another one came"),
+    EndReason.SERVER: (Status.INACTIVE, "the server stood still for too long"),
+    EndReason.LATE_TICK: (Status.INACTIVE, "a tick of the control loop came too late"),
+    EndReason.FAULT: (Status.FAULT, "velocity safety limit exceeded"),
 }
 
 
@@ -253,7 +253,7 @@ class Session:
             report.execution == Execution.FAULT and report.fault > self.file.words[Word.CLEARED]
         )
         if report.ended >= self.activation or stands:
-            status, message = _ENDINGS[Ended(report.why_ended)] if report.why_ended else _LEFT
+            status, message = _ENDINGS[EndReason(report.why_ended)] if report.why_ended else _LEFT
             self.stop(status, self._explained(report, message))
         elif not _in_charge(report, now):  # the same report: the reason is of one moment
             if report.execution == Execution.INACTIVE and self.situation.mode is Mode.REMOTE:
@@ -268,7 +268,7 @@ class Session:
             self.stop(Status.INACTIVE, text)
 
     def _explained(self, report: Report, message: str) -> str:
-        faults = self.standing_faults() if report.why_ended == Ended.FAULT else []
+        faults = self.standing_faults() if report.why_ended == EndReason.FAULT else []
         return faults[0].cause if faults else message
 
 

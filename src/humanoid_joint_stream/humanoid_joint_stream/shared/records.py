@@ -55,7 +55,7 @@ class Report(NamedTuple):
     execution: int = 0  # Execution
     activation: int = 0  # the latest that it has seen
     ended: int = 0  # the latest activation that it has ended
-    why_ended: int = 0  # Ended
+    why_ended: int = 0  # EndReason
     applied_key: int = 0
     applied_time: int = 0  # first tick of that command
     applied_count: int = 0  # commands executed for at least one tick
