@@ -117,9 +117,9 @@ def test_the_tools_of_a_robot_in_a_namespace_follow_it(installed: Any, tmp_path:
     for label in ("tf", "rviz", "status", "viewer"):
         assert "__ns:=/left" in rules(processes[label])
     assert {processes[name].namespace for name in ("control", "black_box")} == {"/left"}
-    tf = yaml.safe_load((tmp_path / "robot_state_publisher.yaml").read_text())
+    tf = yaml.safe_load((tmp_path / "robot_state_publisher.bring_up.yaml").read_text())
     assert tf["/left/robot_state_publisher"]["ros__parameters"]["frame_prefix"] == "left/"
-    status = yaml.safe_load((tmp_path / "status_marker.yaml").read_text())
+    status = yaml.safe_load((tmp_path / "status_marker.bring_up.yaml").read_text())
     assert status["/left/status_marker"]["ros__parameters"]["frame"] == "left/world"
     assert "/clock:=clock" in rules(processes["rviz"])
     config = yaml.safe_load(Path(processes["rviz"].arguments[1]).read_text())

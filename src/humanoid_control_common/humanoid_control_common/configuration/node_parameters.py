@@ -17,8 +17,6 @@ from rcl_interfaces.msg import (
     SetParametersResult,
 )
 
-from humanoid_control_common.configuration.parameter_files import OF_BRING_UP
-
 if TYPE_CHECKING:  # nodes without a model need neither
     from pydantic import BaseModel
 
@@ -89,6 +87,8 @@ class FixedParameters:
             when: when the parameters are read.
             remedy: what applies a changed file.
         """
+        from humanoid_control_common.configuration.parameter_files import OF_BRING_UP
+
         node: Any = self
         schema = model.model_json_schema()
         self._reasons = {}
