@@ -8,6 +8,7 @@ import math
 import os
 import tty
 from collections.abc import Iterator
+from itertools import count
 
 import pytest
 from can import BusState, Message
@@ -495,6 +496,23 @@ def test_a_port_that_another_process_reads_just_now_is_no_closed_port(
     adapter.send(FRAME)
     assert isinstance(bus.receive(10.0), DataFrame)
     assert len(refused) == 2 * slcan.EMPTY_READS
+
+
+def test_adapter_that_answers_without_pause_is_read_until_the_deadline_only(
+    adapter: Adapter, raw_bus: SlcanBus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    is_readable, answers, seconds = raw_bus._is_readable, iter([b"Z\r"] * 100), count()
+
+    def answer_again(timeout: float) -> bool:
+        if not (answer := next(answers, b"")):
+            return is_readable(timeout)
+        adapter.send(answer)
+        return is_readable(10.0)  # a pty delivers with a delay
+
+    monkeypatch.setattr(raw_bus, "_is_readable", answer_again)
+    monkeypatch.setattr(raw_bus, "_clock", lambda: float(next(seconds)))
+    assert raw_bus.take_line(10.0) is None
+    assert raw_bus.accepted < 20
 
 
 def test_an_opening_that_fails_leaves_the_channel_to_the_process_that_uses_it(

@@ -243,9 +243,10 @@ class SlcanBus(slcanBus):  # type: ignore[misc]
             filled = self._fill()
             if there():
                 return
+            # An empty read may be the end of the port: only a row of them shows it.
+            if filled is not False and self._clock() >= deadline:
+                return
             if filled is None:
-                if self._clock() >= deadline:
-                    return
                 self._machine.sleep(BUSY)
             # The guard, or the control process, may have taken the bytes in between.
             empty = empty + 1 if filled is False and self._is_readable(0.0) else 0
