@@ -126,6 +126,8 @@ _FRAMES: Final = (
     _kind(
         name="can: frames destroyed, up to 100 in a row",
         inject=lambda scene: scene.can.can_corrupt_next(scene.dice.randint(1, 100)),
+        # A serial adapter that went bus-off has sent fewer.
+        mend=lambda scene: scene.can.can_corrupt_next(0),
         outcome=Outcome.EITHER,
         within=SILENCE,
         spared=unreachable,
