@@ -1,8 +1,8 @@
 """Settings of a CAN bus and its motors, parsed and checked from a <ros2_control> block."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, cast
 
 from can.util import cast_from_string
 
@@ -24,6 +24,16 @@ REQUIRED: Final = ("interface", "channel", "calibration_file")
 OPTIONAL: Final = {"bitrate": "1000000", "guard_timeout": ""}
 JOINT_REQUIRED: Final = ("can_id", "model")
 OPTION_PREFIX: Final = "can_option."  # the rest of the name is an argument of python-can
+LONGEST_SLEEP: Final = 60.0  # [s] for a serial adapter that restarts when it is opened
+# The options of slcan, which is this package's own: their values, and whether one is valid.
+_SLCAN_OPTIONS: Final[Mapping[str, tuple[str, Callable[[object], bool]]]] = {
+    "sleep_after_open": (
+        f"a time in s, 0 to {LONGEST_SLEEP:g}",
+        lambda it: type(it) in (int, float) and 0.0 <= cast("float", it) <= LONGEST_SLEEP,
+    ),
+    "tty_baudrate": ("a rate in bit/s", lambda it: type(it) is int and it > 0),
+    "rtscts": ("True or False", lambda it: isinstance(it, bool)),
+}
 HIGHEST_ID: Final = 0xFF
 HIGHEST_BITRATE: Final = 1_000_000  # CAN 2.0
 USUAL_TIMEOUT: Final = 0.2  # [s] the loop may stand still; the same as RX_TIMEOUT
@@ -127,7 +137,20 @@ def _bus(
     if bitrate == 0:
         raise ConfigError(f"{where}: bitrate is 0, expected the motors' rate in bit/s")
     typed = {k.removeprefix(OPTION_PREFIX): cast_from_string(v) for k, v in options.items()}
+    if block["interface"] == "slcan":
+        _check_slcan(typed, where)
     return BusSettings(block["interface"], block["channel"], bitrate, typed, extended)
+
+
+def _check_slcan(options: Mapping[str, object], where: str) -> None:
+    for name, value in options.items():
+        if name not in _SLCAN_OPTIONS:
+            known = ", ".join(OPTION_PREFIX + it for it in _SLCAN_OPTIONS)
+            raise ConfigError(f"{where}: slcan has no {OPTION_PREFIX}{name}; it has {known}")
+        expected, is_valid = _SLCAN_OPTIONS[name]
+        if not is_valid(value):
+            found = f"{OPTION_PREFIX}{name} is {value!r}"
+            raise ConfigError(f"{where}: {found}, expected {expected}")
 
 
 def _motor(joint: JointInfo, optional: Mapping[str, str], where: str) -> Motor:

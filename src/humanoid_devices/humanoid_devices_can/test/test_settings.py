@@ -37,6 +37,31 @@ def test_complete_block_is_parsed(can_info) -> None:
 
 
 @pytest.mark.parametrize(
+    ("option", "value", "message"),
+    [
+        ("colour", "2", r"slcan has no can_option.colour; it has can_option.sleep_after_open, "),
+        ("rtscts", "no", r"can_option.rtscts is 'no', expected True or False"),
+        ("rtscts", "1", r"can_option.rtscts is 1, expected True or False"),
+        ("sleep_after_open", "inf", r"is 'inf', expected a time in s, 0 to 60"),
+        ("sleep_after_open", "60.1", r"is 60.1, expected a time in s, 0 to 60"),
+        ("sleep_after_open", "-1", r"is -1, expected a time in s, 0 to 60"),
+        ("sleep_after_open", "true", r"is True, expected a time in s, 0 to 60"),
+        ("tty_baudrate", "0", r"is 0, expected a rate in bit/s"),
+        ("tty_baudrate", "1e6", r"is '1e6', expected a rate in bit/s"),
+    ],
+)
+def test_wrong_option_of_a_serial_adapter_is_refused(can_info, option, value, message) -> None:
+    block = {f"can_option.{option}": value}
+    with pytest.raises(ConfigError, match=rf"Wrists.*{message}"):
+        parsed(can_info([22], "m", interface="slcan", block=block))
+
+
+def test_options_of_other_interfaces_are_those_of_python_can(can_info) -> None:
+    settings = parsed(can_info([22], "m", interface="pcan", block={"can_option.colour": "2"}))
+    assert settings.bus.options == {"colour": 2}
+
+
+@pytest.mark.parametrize(
     ("given", "rate", "timeout"), [("0", 50.0, 0.0), ("0.05", 50.0, 0.05), (None, 10.0, 0.25)]
 )
 def test_guard_waits_as_long_as_it_is_reported_or_the_loop_needs(
