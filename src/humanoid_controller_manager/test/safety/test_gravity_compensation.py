@@ -13,6 +13,7 @@ from humanoid_control_common.robot.mit_interface import JointCommand, JointState
 from humanoid_control_common.rules.modes import Mode
 from humanoid_control_common.rules.reasons import Reason
 from humanoid_controller_manager.loop.mode_controllers import ClaimedJoints, ControllerSlot
+from humanoid_controller_manager.loop.snapshot import Phase
 from humanoid_controller_manager.reason_codes import CONTROLLER_FAILED
 from humanoid_controller_manager.safety.gravity_compensation import (
     RISE,
@@ -24,6 +25,7 @@ from humanoid_motion.dynamics.payload import Payload
 from src.humanoid_controller_manager.test.conftest import (
     PERIOD,
     STIFF_NEEDS,
+    ConfirmingHardware,
     Rig,
     ScriptedController,
     ScriptedHardware,
@@ -199,8 +201,13 @@ def test_payloads_that_no_link_can_carry_are_refused(bench: Bench) -> None:
 class LoopBench(Rig):
     """The same arm in a loop; `remote` has gravity compensation."""
 
-    def __init__(self, urdf: str, members: dict[str, tuple[int, bool]] | None = None) -> None:
-        super().__init__({"arm": (ScriptedHardware(), JOINTS)})
+    def __init__(
+        self,
+        urdf: str,
+        members: dict[str, tuple[int, bool]] | None = None,
+        hardware: ScriptedHardware | None = None,
+    ) -> None:
+        super().__init__({"arm": (hardware or ScriptedHardware(), JOINTS)})
         self.hardware = self.group.members[0].component
         self.torque = GravityModel(urdf, JOINTS).torque(np.full(2, 0.5))
         compensation = GravityCompensation(
@@ -240,6 +247,18 @@ def test_only_a_controller_that_requests_it_is_held_against_gravity(arm: str) ->
     rig.ask("standby")
     rig.tick(200)
     assert not rig.effort.any()
+
+
+def test_no_joint_is_held_against_gravity_before_its_stiffness_is_confirmed(arm: str) -> None:
+    drives = ConfirmingHardware(confirmed=False)
+    rig = LoopBench(arm, hardware=drives)
+    rig.ask("remote")
+    rig.tick(10)
+    assert rig.loop.snapshot.phase is Phase.PREPARING
+    assert not rig.effort.any()
+    drives.confirmed = True
+    rig.tick(200)
+    assert rig.effort == pytest.approx(rig.torque)
 
 
 def test_fall_removes_the_compensation_in_the_same_tick_and_damping_has_none(arm: str) -> None:
