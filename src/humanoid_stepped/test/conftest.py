@@ -58,7 +58,7 @@ def any_robot(request: pytest.FixtureRequest) -> Stack:
 
 def _freeze() -> None:
     gc.collect()
-    gc.freeze()  # copies share the memory of frozen objects
+    gc.freeze()  # later collections of this process leave the robot out
 
 
 @pytest.hookimpl(tryfirst=True)

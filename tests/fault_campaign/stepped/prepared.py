@@ -8,7 +8,6 @@ time of the fault and order of threads.
 
 from __future__ import annotations
 
-import gc
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -113,7 +112,6 @@ class Copies:
         connection: Connection[Any, Any],
     ) -> None:
         robot = self._make(adapter)
-        unchanging()
         with _PreparedCopies(robot, self._trials) as copies:
             for index, simpler in asked:
                 connection.send(copies.run(index, simpler))
@@ -156,7 +154,6 @@ class _PreparedCopies:
         connection: Connection[Any, Any],
     ) -> None:
         wanted.prepare(self._robot)
-        unchanging()
         for index, simpler in asked:
             kind, seed = self._trials[index]
             connection.send(_copied(self._robot, kind, seed, simpler))
@@ -170,12 +167,6 @@ def _asked(copy: LastingCopy, index: int, simpler: Simplification) -> Entry | No
     except (EOFError, OSError):
         return None
     return entry
-
-
-def unchanging() -> None:
-    """Let copies of this process share the memory of its objects."""
-    gc.collect()
-    gc.freeze()
 
 
 def tried(robot: SimulatedRobot, kind: Kind, seed: int, simpler: Simplification) -> Entry:
