@@ -3,8 +3,8 @@
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
-from threading import Event
 
+from humanoid_control_common.machine.lock_event import LockEvent
 from humanoid_control_common.machine.machine import Machine
 from humanoid_control_common.robot.joints import FloatArray
 from humanoid_controller_manager.loop.latest_value import LatestValue
@@ -45,7 +45,7 @@ class Inference:
         self.at_once = False
         self._asked: LatestValue[InferenceRequest] = LatestValue()
         self._answered: LatestValue[InferenceResult] = LatestValue()
-        self._wake = Event()  # a request waits, or the end
+        self._wake = LockEvent()  # a request waits, or the end
         self._closed = False
 
     def ask(self, step: int, inputs: ObservationInputs) -> None:

@@ -35,6 +35,18 @@ class PolledGroup(CallbackGroup):  # type: ignore[misc]  # rclpy counts as untyp
         pass
 
 
+def taken_now(subscription: Any, message_type: Any) -> Iterator[tuple[bytes, Any]]:
+    """Yield the messages that have arrived as they were sent, with rclpy's information.
+
+    Never waits. For the thread that executes the subscription's callbacks.
+    """
+    # The call that executors make; there is no public one that doesn't wait.
+    handle = subscription.handle
+    with handle:
+        while (one := handle.take_message(message_type, True)) is not None:
+            yield one
+
+
 class PolledTopic(Generic[Message]):
     """A subscription without callback.
 
@@ -71,12 +83,7 @@ class PolledTopic(Generic[Message]):
             yield deserialize_message(raw, self._type), arrival
 
     def _taken(self) -> list[tuple[bytes, float]]:
-        taken = []
-        # The call that executors make; there is no public one that doesn't wait.
-        handle = self._subscription.handle
-        with handle:
-            while (one := handle.take_message(self._type, True)) is not None:
-                taken.append(one)
+        taken = list(taken_now(self._subscription, self._type))
         arrivals = self._arrivals.of([info for _, info in taken])
         return [(raw, arrival) for (raw, _), arrival in zip(taken, arrivals, strict=True)]
 

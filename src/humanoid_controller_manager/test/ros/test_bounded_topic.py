@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
+import rclpy
 from humanoid_control_msgs.msg import JointJog
+from rclpy.context import Context
 from rclpy.serialization import serialize_message
 
 from humanoid_controller_manager.ros.topics import bounded_topic
 from humanoid_controller_manager.ros.topics.bounded_topic import (
     LONGEST_NAME,
+    MOST_AT_ONCE,
     BoundedTopic,
     message_size,
 )
@@ -87,3 +91,24 @@ def test_size_and_information_of_a_message_reach_the_listener() -> None:
     topic = BoundedTopic(JointJog, LARGEST, lambda *it: found.append(it[1]), pytest.fail)
     topic.receive(_jog(1), {"received_timestamp": 7})
     assert found == [{"received_timestamp": 7}]
+
+
+def test_waiting_messages_are_taken_without_the_executor_a_few_at_once(
+    listener: Listener,
+) -> None:
+    with ExitStack() as opened:
+        context = Context()
+        rclpy.init(context=context)
+        opened.callback(rclpy.try_shutdown, context=context)
+        node = rclpy.create_node("alone", context=context, start_parameter_services=False)
+        opened.callback(node.destroy_node)
+        publisher = node.create_publisher(JointJog, "jogs", 100)
+        listener.topic.subscribe(node, "jogs", 100)
+        for i in range(MOST_AT_ONCE + 1):
+            publisher.publish(JointJog(joint_names=[f"joint_{i}"], velocities=[0.0]))
+        listener.topic.receive_waiting()
+        assert len(listener.accepted) == MOST_AT_ONCE
+        listener.topic.receive_waiting()
+        listener.topic.receive_waiting()
+    names = [message.joint_names[0] for message in listener.accepted]
+    assert names == [f"joint_{i}" for i in range(MOST_AT_ONCE + 1)]

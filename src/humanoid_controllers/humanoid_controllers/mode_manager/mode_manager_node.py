@@ -170,7 +170,7 @@ class ModeManagerNode(Companion, SwitchAuthority):
         node = self.node
         self._statements = node.create_publisher(ControlMode, "control_mode", 10)
         # Deep enough that a flood of other requests does not push a DAMP out.
-        self._listen(ControlMode, "control_mode", self._on_control_mode, 100)
+        self._requests = self._listen(ControlMode, "control_mode", self._on_control_mode, 100)
         self._listen(SafetyStatus, "safety_status", self._on_safety, LATCHED_HISTORY)
         if impedance_topic:
             self._listen(ImpedanceState, impedance_topic, self._on_impedance, 1)
@@ -183,7 +183,7 @@ class ModeManagerNode(Companion, SwitchAuthority):
 
     def _listen(
         self, kind: Any, topic: str, callback: Callable[[Any], object], qos: QoSProfile | int
-    ) -> None:
+    ) -> BoundedTopic:
         """Subscribe to a topic; log the messages that are too large."""
         warning = self.node.get_logger().warning
 
@@ -193,7 +193,9 @@ class ModeManagerNode(Companion, SwitchAuthority):
         def refuse(error: MessageRefusedError) -> None:
             warning(f"{topic}: {error}", throttle_duration_sec=1.0)
 
-        BoundedTopic(kind, LARGEST, accept, refuse).subscribe(self.node, topic, qos)
+        bounded = BoundedTopic(kind, LARGEST, accept, refuse)
+        bounded.subscribe(self.node, topic, qos)
+        return bounded
 
     def _on_timer(self) -> None:
         now = self._now()
@@ -204,6 +206,8 @@ class ModeManagerNode(Companion, SwitchAuthority):
         self._power_down.look(snapshot, now)
         self._state()
         self._stop_topics.publish()
+        # The node receives its own statement, too: otherwise it would wake the executor.
+        self._requests.receive_waiting()
 
     def _begin_power_down(self) -> PowerDown:
         self._modes.close()

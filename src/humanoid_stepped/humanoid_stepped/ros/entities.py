@@ -65,7 +65,7 @@ class Publisher:
 
 
 class Handle:
-    """The handle of a subscription, as a PolledTopic uses it. See rclpy."""
+    """The handle of a subscription, as `taken_now` uses it. See rclpy."""
 
     def __init__(self, queue: deque[tuple[Any, dict[str, Any]]]) -> None:
         self._queue = queue

@@ -1,10 +1,10 @@
 """The thread that passes snapshots to their listeners, so that the loop never waits."""
 
 import logging
-import threading
 from collections.abc import Sequence
 
 from humanoid_control_common.machine.linux import LINUX
+from humanoid_control_common.machine.lock_event import LockEvent
 from humanoid_control_common.machine.machine import Machine, Thread
 from humanoid_control_common.machine.realtime import COMPANION_PRIORITY
 from humanoid_controller_manager.loop.latest_value import LatestValue
@@ -35,7 +35,7 @@ class SnapshotPublisher:
         self._listeners = tuple(listeners)
         self._minimum_interval = minimum_interval
         self._latest: LatestValue[Snapshot] = LatestValue()
-        self._wake = threading.Event()  # a snapshot waits, or the end
+        self._wake = LockEvent()  # a snapshot waits, or the end
         self._stopping = False
         self._failed: set[SnapshotListener] = set()
         self._thread: Thread | None = None

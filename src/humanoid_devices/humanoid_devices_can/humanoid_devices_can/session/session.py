@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Final
 
+from humanoid_control_common.machine.lock_event import LockEvent
 from humanoid_control_common.machine.machine import Machine, Thread
 from humanoid_control_common.machine.realtime import COMPANION_PRIORITY
 from humanoid_control_common.rules.reasons import NO_REASON, Reason
@@ -41,7 +42,7 @@ LOOK: Final = 0.01  # [s] between two checks of pending requests
 # none of them is silent, although the receiver never catches up.
 LONGEST_BACKLOG: Final = 3000
 RESTS: Final = 0.02  # [s] the threads rest after a fast loop has received
-GATHERS: Final = 0.004  # [s] the receiving thread rests after frames, to take more at once
+GATHERS: Final = 0.008  # [s] the receiving thread rests after frames, to take more at once
 
 
 class Session:
@@ -76,7 +77,7 @@ class Session:
         self._bus, self._family, self._timing = bus, family, timing
         self._settings = settings
         self._machine, self.clock, self._cancelled = machine, machine.clock, cancelled
-        self._stop, self._roused = threading.Event(), threading.Event()
+        self._stop, self._roused = threading.Event(), LockEvent()
         self._receiving, self._sending = threading.Lock(), threading.Lock()
         self._received_here_at = -math.inf  # [s]
         self._requests_lock = threading.Lock()

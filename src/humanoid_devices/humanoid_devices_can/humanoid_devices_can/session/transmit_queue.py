@@ -10,6 +10,7 @@ from typing import Final
 
 import numpy as np
 
+from humanoid_control_common.machine.lock_event import LockEvent
 from humanoid_control_common.robot.mit_interface import JointCommand
 from humanoid_devices_can.bus.bus import LONGEST_FRAME, CanFrame
 from humanoid_devices_can.motor_protocol import MotorFamily, MotorState
@@ -73,7 +74,7 @@ class TransmitQueue:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self.filled = threading.Event()  # set when a frame is added
+        self.filled = LockEvent()  # set when a frame is added
         self._places: dict[int, list[Item]] = {}  # by motor, in sending order
         self._orders: deque[Item] = deque()
         # The frames taken last and the batches they were taken from; None: cleared since.
