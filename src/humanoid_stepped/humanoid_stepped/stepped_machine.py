@@ -5,7 +5,7 @@ from threading import Event
 from typing import Final
 
 from humanoid_control_common.machine.machine import Machine, Thread
-from humanoid_stepped.scheduler import NANO, Process, Scheduler
+from humanoid_stepped.scheduler import NANO, Flag, Process, Scheduler
 
 BOOT: Final = 1_000 * NANO  # [ns] of the monotonic clock when the trial begins
 EPOCH: Final = 1_700_000_000 * NANO  # [ns since 1970] of the system's clock then
@@ -32,6 +32,10 @@ class SteppedMachine(Machine):
     def sleep(self, seconds: float) -> None:
         """See Machine."""
         self.scheduler.wait(None, seconds)
+
+    def event(self) -> Event:
+        """See Machine."""
+        return Flag()
 
     def wait(self, event: Event, seconds: float | None = None) -> bool:
         """See Machine."""

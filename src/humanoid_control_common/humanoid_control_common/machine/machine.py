@@ -9,6 +9,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Protocol
 
+from humanoid_control_common.machine.lock_event import LockEvent
+
 
 class Thread(Protocol):
     """A started thread."""
@@ -41,6 +43,10 @@ class Machine(ABC):
     @abstractmethod
     def sleep(self, seconds: float) -> None:
         """Return after `seconds`."""
+
+    def event(self) -> threading.Event:
+        """Return an Event for `wait`. One thread waits and clears; any thread sets."""
+        return LockEvent()
 
     @abstractmethod
     def wait(self, event: threading.Event, seconds: float | None = None) -> bool:

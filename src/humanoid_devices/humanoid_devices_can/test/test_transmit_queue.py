@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from threading import Event
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -26,21 +28,21 @@ def texts_of(items: list[Item]) -> list[str]:
 
 
 def test_newer_command_takes_the_place_of_the_one_that_waits() -> None:
-    transmit_queue = TransmitQueue()
+    transmit_queue = TransmitQueue(Event())
     transmit_queue.put([item(0, "old 0"), item(1, "old 1")])
     transmit_queue.put([item(1, "new 1"), item(0, "new 0")])
     assert taken(transmit_queue) == ["new 0", "new 1"]
 
 
 def test_gains_and_commands_of_a_motor_keep_their_order_whatever_waited() -> None:
-    transmit_queue = TransmitQueue()
+    transmit_queue = TransmitQueue(Event())
     transmit_queue.put([item(0, "old"), item(0, "stiff", Kind.GAINS), item(1, "1")])
     transmit_queue.put([item(0, "soft", Kind.GAINS), item(0, "new")])
     assert taken(transmit_queue) == ["soft", "new", "1"]
 
 
 def test_gains_that_were_not_sent_stay_before_the_newer_command() -> None:
-    transmit_queue = TransmitQueue()
+    transmit_queue = TransmitQueue(Event())
     transmit_queue.put([item(0, "soft", Kind.GAINS), item(0, "old")])
     transmit_queue.take()
     transmit_queue.put([item(0, "new")])
@@ -49,7 +51,7 @@ def test_gains_that_were_not_sent_stay_before_the_newer_command() -> None:
 
 
 def test_gains_that_were_not_sent_stay_before_their_command_although_others_follow() -> None:
-    transmit_queue = TransmitQueue()
+    transmit_queue = TransmitQueue(Event())
     transmit_queue.put([item(0, "low", Kind.GAINS), item(0, "new"), item(0, "high", Kind.GAINS)])
     transmit_queue.take()
     transmit_queue.settle(0)
@@ -57,7 +59,7 @@ def test_gains_that_were_not_sent_stay_before_their_command_although_others_foll
 
 
 def test_gains_that_were_not_sent_make_way_for_newer_ones() -> None:
-    transmit_queue = TransmitQueue()
+    transmit_queue = TransmitQueue(Event())
     transmit_queue.put([item(0, "low", Kind.GAINS), item(0, "old"), item(0, "high", Kind.GAINS)])
     transmit_queue.take()
     transmit_queue.put([item(0, "new"), item(0, "other", Kind.GAINS)])
@@ -66,7 +68,7 @@ def test_gains_that_were_not_sent_make_way_for_newer_ones() -> None:
 
 
 def test_orders_go_first_and_are_not_replaced() -> None:
-    transmit_queue = TransmitQueue()
+    transmit_queue = TransmitQueue(Event())
     transmit_queue.put([item(0, "go")])
     transmit_queue.order(0, [(0, b"a"), (0, b"b")], 0.0)
     transmit_queue.order(0, [(0, b"c")], 0.0)
@@ -74,7 +76,7 @@ def test_orders_go_first_and_are_not_replaced() -> None:
 
 
 def test_frame_that_was_not_sent_goes_first_again() -> None:
-    transmit_queue = TransmitQueue()
+    transmit_queue = TransmitQueue(Event())
     transmit_queue.put([item(0, "0"), item(1, "1")])
     transmit_queue.take()
     transmit_queue.settle(0)
@@ -88,7 +90,7 @@ def test_frame_that_was_not_sent_goes_first_again() -> None:
 
 
 def test_frame_that_was_not_sent_makes_way_for_a_newer_one() -> None:
-    transmit_queue = TransmitQueue()
+    transmit_queue = TransmitQueue(Event())
     transmit_queue.put([item(0, "old", since=1.0)])
     transmit_queue.take()
     transmit_queue.put([item(0, "new", since=2.0)])
@@ -99,7 +101,7 @@ def test_frame_that_was_not_sent_makes_way_for_a_newer_one() -> None:
 
 
 def test_waiting_is_counted_from_the_first_frame_in_a_place() -> None:
-    transmit_queue = TransmitQueue()
+    transmit_queue = TransmitQueue(Event())
     transmit_queue.put([item(0, "old", since=1.0)])
     transmit_queue.put([item(0, "new", since=2.0)])
     assert transmit_queue.waiting_since() == 1.0
@@ -110,7 +112,7 @@ def test_waiting_is_counted_from_the_first_frame_in_a_place() -> None:
 
 
 def test_waiting_is_that_of_the_motor_that_waits_longest() -> None:
-    transmit_queue = TransmitQueue()
+    transmit_queue = TransmitQueue(Event())
     transmit_queue.put([item(0, "0", since=2.0)])
     transmit_queue.put([item(1, "1", since=3.0)])
     assert transmit_queue.waiting_since() == 2.0
@@ -121,7 +123,7 @@ def test_waiting_is_that_of_the_motor_that_waits_longest() -> None:
 
 
 def test_waiting_frames_of_some_motors_can_be_cleared() -> None:
-    transmit_queue = TransmitQueue()
+    transmit_queue = TransmitQueue(Event())
     transmit_queue.put([item(0, "0"), item(1, "1")])
     transmit_queue.order(1, [(1, b"order")], 0.0)
     transmit_queue.clear([1])
@@ -134,7 +136,7 @@ def test_waiting_frames_of_some_motors_can_be_cleared() -> None:
 
 @pytest.mark.parametrize("motors", [None, [0]], ids=["all", "one"])
 def test_frames_that_were_cleared_do_not_come_back_when_they_cannot_be_sent(motors) -> None:
-    transmit_queue = TransmitQueue()
+    transmit_queue = TransmitQueue(Event())
     transmit_queue.put([item(0, "stale"), item(0, "stale gains", Kind.GAINS)])
     transmit_queue.take()
     transmit_queue.clear(motors)
@@ -145,7 +147,7 @@ def test_frames_that_were_cleared_do_not_come_back_when_they_cannot_be_sent(moto
 
 
 def test_clearing_one_motor_leaves_what_is_being_sent_to_another() -> None:
-    transmit_queue = TransmitQueue()
+    transmit_queue = TransmitQueue(Event())
     transmit_queue.put([item(0, "0"), item(1, "1")])
     transmit_queue.take()
     transmit_queue.clear([1])
@@ -154,7 +156,7 @@ def test_clearing_one_motor_leaves_what_is_being_sent_to_another() -> None:
 
 
 def test_several_frames_are_taken_together_in_their_order() -> None:
-    transmit_queue = TransmitQueue()
+    transmit_queue = TransmitQueue(Event())
     transmit_queue.put([item(0, "0"), item(1, "low", Kind.GAINS), item(1, "1"), item(2, "2")])
     transmit_queue.order(2, [(2, b"a"), (2, b"b")], 0.0)
     assert texts_of(transmit_queue.take(1)) == ["a"]
@@ -167,7 +169,7 @@ def test_several_frames_are_taken_together_in_their_order() -> None:
 
 
 def test_of_frames_taken_together_the_first_unsent_one_stays_before_a_newer_command() -> None:
-    transmit_queue = TransmitQueue()
+    transmit_queue = TransmitQueue(Event())
     batch = [item(0, "low", Kind.GAINS), item(0, "old"), item(0, "high", Kind.GAINS)]
     for sent, newer, expected in (
         (0, Kind.COMMAND, ["low", "newer"]),
@@ -186,7 +188,7 @@ def test_of_frames_taken_together_the_first_unsent_one_stays_before_a_newer_comm
 
 
 def test_of_frames_taken_together_those_that_were_cleared_do_not_come_back() -> None:
-    transmit_queue = TransmitQueue()
+    transmit_queue = TransmitQueue(Event())
     transmit_queue.put([item(0, "0"), item(1, "1"), item(2, "2")])
     transmit_queue.order(1, [(1, b"order")], 0.0)
     assert len(transmit_queue.take(4)) == 4
@@ -201,7 +203,7 @@ def test_of_frames_taken_together_those_that_were_cleared_do_not_come_back() -> 
 )
 def test_frames_taken_together_are_sent_once_each_newest_last(steps) -> None:
     """Any number of frames that the adapter takes, and any frames that are put meanwhile."""
-    transmit_queue, newest, sent = TransmitQueue(), {}, []
+    transmit_queue, newest, sent = TransmitQueue(Event()), {}, []
     for number, (motor, most, room) in enumerate(steps):
         found = texts_of(transmit_queue.take(most))
         transmit_queue.put([item(motor, str(number))])
@@ -233,7 +235,7 @@ def test_a_pace_has_room_for_a_burst_and_then_for_one_frame_after_another() -> N
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.booleans()), max_size=60))
 def test_no_motor_starves_and_nothing_piles_up(steps) -> None:
-    transmit_queue, newest = TransmitQueue(), {}
+    transmit_queue, newest = TransmitQueue(Event()), {}
     for number, (motor, send) in enumerate(steps):
         transmit_queue.put([item(motor, str(number))])
         newest[motor] = str(number)

@@ -4,7 +4,6 @@ import logging
 from collections.abc import Sequence
 
 from humanoid_control_common.machine.linux import LINUX
-from humanoid_control_common.machine.lock_event import LockEvent
 from humanoid_control_common.machine.machine import Machine, Thread
 from humanoid_control_common.machine.realtime import COMPANION_PRIORITY
 from humanoid_controller_manager.loop.latest_value import LatestValue
@@ -35,7 +34,7 @@ class SnapshotPublisher:
         self._listeners = tuple(listeners)
         self._minimum_interval = minimum_interval
         self._latest: LatestValue[Snapshot] = LatestValue()
-        self._wake = LockEvent()  # a snapshot waits, or the end
+        self._wake = machine.event()  # a snapshot waits, or the end
         self._stopping = False
         self._failed: set[SnapshotListener] = set()
         self._thread: Thread | None = None

@@ -7,7 +7,6 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Final
 
-from humanoid_control_common.machine.lock_event import LockEvent
 from humanoid_control_common.machine.machine import Machine, Thread
 from humanoid_control_common.machine.realtime import COMPANION_PRIORITY
 from humanoid_control_common.rules.reasons import NO_REASON, Reason
@@ -70,14 +69,14 @@ class Session:
         motors, bitrate = len(settings.motors), settings.bus.bitrate
         self.states = [MotorState() for _ in range(motors)]  # entries are replaced as a whole
         self.health = Health()
-        self.transmit_queue = TransmitQueue()
+        self.transmit_queue = TransmitQueue(machine.event())
         self.gains = SentGains(motors, timing.gains_refresh)
         self.duplicate_ids = DuplicateIdCheck(motors, family.feedback_rate)
         self.idle = False  # no controller: the sender keeps the motors limp
         self._bus, self._family, self._timing = bus, family, timing
         self._settings = settings
         self._machine, self.clock, self._cancelled = machine, machine.clock, cancelled
-        self._stop, self._roused = threading.Event(), LockEvent()
+        self._stop, self._roused = threading.Event(), machine.event()
         self._receiving, self._sending = threading.Lock(), threading.Lock()
         self._received_here_at = -math.inf  # [s]
         self._requests_lock = threading.Lock()

@@ -10,7 +10,6 @@ from typing import Final
 
 import numpy as np
 
-from humanoid_control_common.machine.lock_event import LockEvent
 from humanoid_control_common.robot.mit_interface import JointCommand
 from humanoid_devices_can.bus.bus import LONGEST_FRAME, CanFrame
 from humanoid_devices_can.motor_protocol import MotorFamily, MotorState
@@ -70,11 +69,14 @@ class TransmitQueue:
     """Bounded: new commands and gains of a motor replace all that still wait for it.
 
     Orders go first. Any thread fills the queue, the sending thread empties it.
+
+    Args:
+        filled: is set when a frame is added.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, filled: threading.Event) -> None:
         self._lock = threading.Lock()
-        self.filled = LockEvent()  # set when a frame is added
+        self.filled = filled
         self._places: dict[int, list[Item]] = {}  # by motor, in sending order
         self._orders: deque[Item] = deque()
         # The frames taken last and the batches they were taken from; None: cleared since.

@@ -6,7 +6,6 @@ from typing import Final
 
 import numpy as np
 
-from humanoid_control_common.machine.lock_event import LockEvent
 from humanoid_control_common.machine.machine import Machine
 from humanoid_control_common.robot.joints import FloatArray
 from humanoid_devices_erob.drive.cia402_sequencer import Cia402Sequencer, Mask, operation_enabled
@@ -39,7 +38,7 @@ class Ring:
         self.targets = TargetRule(np.zeros(count))  # replaced once the joints' limits are known
         self.lock = DcLock(1_000_000)
         self.machine = machine
-        self.wake = LockEvent()  # a batch was submitted
+        self.wake = machine.event()  # a batch was submitted
         self.enabled: Mask = np.zeros(count, dtype=bool)  # in operation; replaced as a whole
         self.watched: Mask = np.ones(count, dtype=bool)  # drives whose watchdog monitors outputs
         self.gate_bytes = [WIDEST] * count  # of 0x2383 in each drive
