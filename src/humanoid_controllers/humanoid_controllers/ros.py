@@ -8,15 +8,17 @@ from humanoid_control_msgs.msg import MITCommand
 from rclpy.node import Node
 from rclpy.time import Time
 from sensor_msgs.msg import JointState as JointStateMessage
+from std_msgs.msg import Header
 
 from humanoid_control_common.errors import ConfigError, ControllerError, RobotError
 from humanoid_control_common.log_on_change import LogOnChange
-from humanoid_control_common.robot.mit_interface import COMMAND_INTERFACES
+from humanoid_control_common.robot.mit_interface import COMMAND_INTERFACES, STATE_INTERFACES
 from humanoid_control_common.robot.robot_namespace import checked_namespace, frame_prefix
 from humanoid_controller_manager.loop.snapshot import Snapshot
 from humanoid_controller_manager.ros.plugin_context import PluginContext, SnapshotListener
 from humanoid_controller_manager.ros.topics.bounded_topic import BoundedTopic, message_size
 from humanoid_controller_manager.ros.topics.diagnostics import diagnostic_array
+from humanoid_controller_manager.ros.topics.message_template import MessageTemplate, nanoseconds
 from humanoid_controllers.joint_state_broadcaster import JointStateBroadcaster
 from humanoid_controllers.message_age import MessageAge
 from humanoid_controllers.remote import RemotePolicyController, checked_command
@@ -44,19 +46,18 @@ def attach_joint_state_broadcaster(
     states = context.node.create_publisher(JointStateMessage, topics.joint_states_topic, 10)
     commands = context.node.create_publisher(MITCommand, topics.joint_commands_topic, 10)
     names = list(context.robot.joints.names)
+    header, width = Header(frame_id=f"{frame_prefix(namespace)}{topics.frame_id}"), len(names)
+    zeros = dict.fromkeys(STATE_INTERFACES, [0.0] * width)
+    state = MessageTemplate(JointStateMessage(header=header, name=names, **zeros), 3, width)
+    zeros = dict.fromkeys(COMMAND_INTERFACES, [0.0] * width)
+    command = MessageTemplate(MITCommand(header=header, joint_names=names, **zeros), 5, width)
 
     def publish(snapshot: Snapshot) -> None:
-        state = JointStateMessage(name=names)
-        state.header.stamp = context.stamp(snapshot)
-        state.header.frame_id = f"{frame_prefix(namespace)}{topics.frame_id}"
-        state.position, state.velocity, state.effort = snapshot.state_array.tolist()
-        states.publish(state)
+        stamp = nanoseconds(context.stamp(snapshot))
+        states.publish(state.filled(stamp, snapshot.state_array))
         context.published(snapshot)
         if commands.get_subscription_count() > 0:
-            command = MITCommand(header=state.header, joint_names=names)
-            for interface, values in zip(COMMAND_INTERFACES, snapshot.command_array, strict=True):
-                setattr(command, interface, values.tolist())
-            commands.publish(command)
+            commands.publish(command.filled(stamp, snapshot.command_array))
 
     return publish
 

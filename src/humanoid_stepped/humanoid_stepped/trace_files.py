@@ -80,7 +80,7 @@ class TraceFiles:
         for name, topic in sorted(robot.bus.topics.items()):
             for publisher in topic.publishers:
                 for message in publisher.kept:
-                    self._message(name, message)
+                    self._message(name, message.content)
         robot.bus.listeners.append(self._message)
         robot.log.append(self._logged)
         if robot.cable is not None:

@@ -24,6 +24,7 @@ from humanoid_controller_manager.ros.process.companion import Companion
 from humanoid_controller_manager.ros.process.ros_session import RosSession, parameters_of
 from humanoid_controller_manager.ros.process.shutdown_report import ShutdownReport
 from humanoid_controller_manager.ros.topics.bounded_topic import BoundedTopic, MessageRefusedError
+from humanoid_controller_manager.ros.topics.message_template import MessageTemplate, nanoseconds
 from humanoid_controller_manager.ros.topics.qos_profiles import LATCHED_HISTORY
 from humanoid_controller_manager.ros.topics.safety_messages import safety_report
 from humanoid_controller_manager.switching.switch_requests import SwitchAnswer, SwitchAuthority
@@ -105,6 +106,7 @@ class ModeManagerNode(Companion, SwitchAuthority):
         self._manager = manager
         self._shut_down = shut_down
         self._stated: Statement | None = None
+        self._template: MessageTemplate  # of the statement
         self._event_log = EventLog()
         # Reports of this process's sources come with the snapshots, earlier than by topic.
         self._own_sources = {info.name for info in manager.description.blocks}
@@ -215,18 +217,13 @@ class ModeManagerNode(Companion, SwitchAuthority):
 
     def _state(self) -> None:
         """Publish the statement."""
-        self._stated = statement = self._modes.statement
+        statement = self._modes.statement
         self._event_log.recorder = self._manager.recorder  # None before the loop's start
         self._event_log.note_statement(statement, self._modes.fall)
-        message = ControlMode(
-            mode=int(statement.mode),
-            controller_name=statement.controller,
-            status_message=statement.reason.text,
-            switch_number=statement.switch_number,
-            reason_codes=statement.reason.codes,
-        )
-        message.header.stamp = self._manager.stamp(self._modes.observed)
-        self._statements.publish(message)
+        if statement != self._stated:
+            self._stated, self._template = statement, MessageTemplate(_message(statement))
+        stamp = nanoseconds(self._manager.stamp(self._modes.observed))
+        self._statements.publish(self._template.filled(stamp))
 
     def _on_control_mode(self, message: ControlMode) -> None:
         if message.controller_name:
@@ -292,3 +289,14 @@ class ModeManagerNode(Companion, SwitchAuthority):
             self._event_log.note_report(report)
             self._safety_monitor.report(report, self._now())
             self.changed()
+
+
+def _message(statement: Statement) -> ControlMode:
+    """Return a statement without its stamp."""
+    return ControlMode(
+        mode=int(statement.mode),
+        controller_name=statement.controller,
+        status_message=statement.reason.text,
+        switch_number=statement.switch_number,
+        reason_codes=statement.reason.codes,
+    )

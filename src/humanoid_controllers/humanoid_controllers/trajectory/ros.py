@@ -19,6 +19,7 @@ from humanoid_controller_manager.ros.topics.bounded_topic import (
     MessageRefusedError,
     message_size,
 )
+from humanoid_controller_manager.ros.topics.message_template import nanoseconds
 from humanoid_controller_manager.ros.topics.qos_profiles import LATCHED
 from humanoid_controllers.trajectory.controller import JointTrajectoryController
 from humanoid_controllers.trajectory.goal import Goal, Progress, Status, Tolerances
@@ -195,11 +196,11 @@ class TrajectoryRosSide:
 
     def _begin(self, stamp: Time) -> float | None:
         """Return the loop's time [s] of a header's stamp; None for now."""
-        asked = _nanoseconds(stamp)
+        asked = nanoseconds(stamp)
         snapshot = self.snapshot
         if asked == 0 or snapshot is None:
             return None
-        return snapshot.now + (asked - _nanoseconds(self._context.stamp(snapshot))) * 1e-9
+        return snapshot.now + (asked - nanoseconds(self._context.stamp(snapshot))) * 1e-9
 
 
 def trajectory_size(joints: int) -> int:
@@ -223,7 +224,3 @@ def _by_name(names: Sequence[str], values: Sequence[float]) -> Mapping[str, floa
 def seconds(duration: Duration) -> float:
     """Return a duration in [s]."""
     return float(duration.sec + duration.nanosec * 1e-9)
-
-
-def _nanoseconds(stamp: Time) -> int:
-    return int(stamp.sec * 1_000_000_000 + stamp.nanosec)

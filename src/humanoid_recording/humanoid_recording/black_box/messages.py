@@ -1,9 +1,8 @@
 """Tick records as messages on the topics on which they were published, filled into templates."""
 
-import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from builtin_interfaces.msg import Time
@@ -14,51 +13,16 @@ from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, Header, MultiArrayDimension, MultiArrayLayout, String
 
-from humanoid_control_common.robot.joints import FloatArray
 from humanoid_control_common.robot.robot_namespace import frame_prefix
 from humanoid_control_common.rules.reasons import NO_REASON, Reason
 from humanoid_control_common.rules.safety import SafetyLevel
 from humanoid_control_common.tick_records.record_layout import EventKind
 from humanoid_control_common.tick_records.record_ring import Event, report_of
+from humanoid_controller_manager.ros.topics.message_template import MessageTemplate
 from humanoid_controller_manager.ros.topics.safety_messages import safety_message
 from humanoid_recording.black_box.alarms import event_reason
 from humanoid_recording.black_box.tick_records import TickRecords
 from humanoid_recording.topics import CONTROL_MODE
-
-_STAMP: Final = struct.Struct("<iI")
-_STAMP_AT: Final = 4  # behind CDR's own header; a message's header is its first field
-_SECOND: Final = 1_000_000_000  # [ns]
-_DOUBLE: Final = 8  # bytes; also the size of each sequence's head: its length and a gap
-
-
-class Template:
-    """A message whose last fields are `count` sequences of float64, all of `width` numbers.
-
-    Args:
-        message: with sequences of that length in it.
-        stamped: whether it begins with a header.
-    """
-
-    def __init__(self, message: Any, count: int, width: int, *, stamped: bool = True) -> None:
-        assert width > 0, "rclpy serializes empty sequences in another way than the wire has them"
-        self._data = bytearray(serialize_message(message))
-        self._stamped = stamped
-        length = width * _DOUBLE
-        self._rows: Sequence[slice] = [
-            slice(start, start + length)
-            for i in range(count)
-            for start in [len(self._data) - (count - i) * length - (count - i - 1) * _DOUBLE]
-        ]
-
-    def filled(self, stamp: int, values: FloatArray) -> bytes:
-        """Return the message with `values`, shape (count, width), at `stamp` [ns]."""
-        data = self._data
-        if self._stamped:
-            _STAMP.pack_into(data, _STAMP_AT, *divmod(stamp, _SECOND))
-        for place, row in zip(self._rows, values, strict=True):
-            data[place] = row.tobytes()
-        return bytes(data)
-
 
 SAFETY: Final = "safety_status"
 DESCRIPTION: Final = "robot_description"
@@ -189,21 +153,21 @@ def _line(records: TickRecords, event: Event) -> BagMessage:
     )
 
 
-def _joint_states(records: TickRecords) -> Template:
+def _joint_states(records: TickRecords) -> MessageTemplate:
     names = list(records.facts.joints)
     zeros = [0.0] * len(names)
     header = _header(records)
     message = JointState(header=header, name=names, position=zeros, velocity=zeros, effort=zeros)
-    return Template(message, 3, len(names))
+    return MessageTemplate(message, 3, len(names))
 
 
-def _commands(records: TickRecords) -> Template:
+def _commands(records: TickRecords) -> MessageTemplate:
     names = list(records.facts.joints)
     zeros = [0.0] * len(names)
     message = MITCommand(header=_header(records), joint_names=names)
     for field in ("position", "velocity", "effort", "stiffness", "damping"):
         setattr(message, field, zeros)
-    return Template(message, 5, len(names))
+    return MessageTemplate(message, 5, len(names))
 
 
 def _header(records: TickRecords) -> Header:
@@ -222,7 +186,7 @@ class _Counters:
         dimensions = [MultiArrayDimension(label=name, size=1, stride=1) for name in names]
         layout = MultiArrayLayout(dim=dimensions)
         message = Float64MultiArray(layout=layout, data=[0.0] * len(names))
-        self._template = Template(message, 1, len(names), stamped=False)
+        self._template = MessageTemplate(message, 1, len(names), stamped=False)
 
     def at(self, tick: np.void) -> BagMessage:
         own = (float(tick["tick"]), float(tick["overruns"]), tick["execution"] * 1e6)

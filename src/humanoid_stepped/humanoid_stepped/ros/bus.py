@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.serialization import deserialize_message, serialize_message
 
 from humanoid_stepped.scheduler import Scheduler
 
@@ -35,6 +36,34 @@ class Topic:
     subscriptions: list[Subscription] = field(default_factory=list)
 
 
+class CarriedMessage:
+    """A message on its way: the object, and its bytes. Each is made from the other when needed.
+
+    Args:
+        kind: of the object.
+        published: object or bytes.
+    """
+
+    def __init__(self, kind: Any, published: Any) -> None:
+        self._kind = kind
+        self._data = published if isinstance(published, bytes) else None
+        self._content = None if isinstance(published, bytes) else published
+
+    @property
+    def content(self) -> Any:
+        """Return the object. All receivers have the same one."""
+        if self._content is None:
+            self._content = deserialize_message(self._data, self._kind)
+        return self._content
+
+    @property
+    def data(self) -> bytes:
+        """Return the bytes."""
+        if self._data is None:
+            self._data = serialize_message(self._content)
+        return self._data
+
+
 class Bus:
     """All topics and services of one robot.
 
@@ -57,10 +86,10 @@ class Bus:
         """Return a topic; it is made by its first user."""
         return self.topics.setdefault(name, Topic())
 
-    def publish(self, publisher: Publisher, message: Any) -> None:
+    def publish(self, publisher: Publisher, message: CarriedMessage) -> None:
         """Send `message` to every subscription that there is now."""
         for listener in self.listeners:
-            listener(publisher.topic_name, message)
+            listener(publisher.topic_name, message.content)
         sent = self.scheduler.now
         for subscription in self.topic(publisher.topic_name).subscriptions:
             self._send(publisher, subscription, message, sent)
@@ -87,7 +116,7 @@ class Bus:
         self.scheduler.call_at(arrival, arrive)
 
     def _send(
-        self, publisher: Publisher, subscription: Subscription, message: Any, sent: int
+        self, publisher: Publisher, subscription: Subscription, message: CarriedMessage, sent: int
     ) -> None:
         if not fits(publisher.qos, subscription.qos):
             return

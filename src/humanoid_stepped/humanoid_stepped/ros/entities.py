@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from rclpy.callback_groups import CallbackGroup
 from rclpy.qos import DurabilityPolicy, QoSProfile
-from rclpy.serialization import serialize_message
 from rclpy.task import Future
 
 from humanoid_control_common.middleware.polled_topic import PolledGroup
-from humanoid_stepped.ros.bus import fits
+from humanoid_stepped.ros.bus import CarriedMessage, fits
 
 if TYPE_CHECKING:
     from humanoid_stepped.ros.node import SteppedNode
@@ -44,15 +43,16 @@ class Publisher:
     def __init__(self, node: SteppedNode, kind: Any, topic: str, qos: QoSProfile) -> None:
         self.node, self.msg_type, self.topic_name, self.qos = node, kind, topic, qos
         depth = qos.depth if qos.durability is DurabilityPolicy.TRANSIENT_LOCAL else 0
-        self.kept: deque[Any] = deque(maxlen=depth)
+        self.kept: deque[CarriedMessage] = deque(maxlen=depth)
         node.bus.topic(topic).publishers.append(self)
 
     def publish(self, message: Any) -> None:
-        """See rclpy."""
-        if not isinstance(message, self.msg_type):
+        """See rclpy: a message, or the bytes of one."""
+        if not isinstance(message, self.msg_type | bytes):
             raise TypeError(f"{self.topic_name}: {type(message)} is no {self.msg_type}")
-        self.kept.append(message)
-        self.node.bus.publish(self, message)
+        carried = CarriedMessage(self.msg_type, message)
+        self.kept.append(carried)
+        self.node.bus.publish(self, carried)
 
     def get_subscription_count(self) -> int:
         """See rclpy."""
@@ -67,7 +67,7 @@ class Publisher:
 class Handle:
     """The handle of a subscription, as `taken_now` uses it. See rclpy."""
 
-    def __init__(self, queue: deque[tuple[Any, dict[str, Any]]]) -> None:
+    def __init__(self, queue: deque[tuple[CarriedMessage, dict[str, Any]]]) -> None:
         self._queue = queue
 
     def __enter__(self) -> None: ...
@@ -80,7 +80,7 @@ class Handle:
         if not self._queue:
             return None
         message, info = self._queue.popleft()
-        return serialize_message(message), info
+        return message.data, info
 
 
 class Subscription(Entity):
@@ -92,13 +92,14 @@ class Subscription(Entity):
     ) -> None:  # fmt: skip
         super().__init__(node, callback)
         self.topic_name, self.qos, self._raw = topic, qos, raw
-        self._queue: deque[tuple[Any, dict[str, Any]]] = deque(maxlen=max(qos.depth, 1))
+        self._queue: deque[tuple[CarriedMessage, dict[str, Any]]]
+        self._queue = deque(maxlen=max(qos.depth, 1))
         self._polled = isinstance(group, PolledGroup)
         self.handle = Handle(self._queue)
         self._with_info = len(inspect.signature(callback).parameters) > 1
         node.bus.join(self)
 
-    def arrive(self, message: Any, sent: int) -> None:
+    def arrive(self, message: CarriedMessage, sent: int) -> None:
         """Take a message that was sent at `sent` [ns]; a full queue drops its oldest."""
         now = self.node.machine.system_time_ns()
         age = self.node.bus.scheduler.now - sent
@@ -114,7 +115,7 @@ class Subscription(Entity):
     def execute(self) -> None:
         """See Entity."""
         message, info = self._queue.popleft()
-        taken = serialize_message(message) if self._raw else message
+        taken = message.data if self._raw else message.content
         if self._with_info:
             self.callback(taken, info)
         else:
