@@ -112,3 +112,11 @@ def test_waiting_messages_are_taken_without_the_executor_a_few_at_once(
         listener.topic.receive_waiting()
     names = [message.joint_names[0] for message in listener.accepted]
     assert names == [f"joint_{i}" for i in range(MOST_AT_ONCE + 1)]
+
+
+def test_what_the_process_itself_has_published_is_not_taken(listener: Listener) -> None:
+    listener.topic.own = _jog(3)
+    listener.topic.receive(_jog(3), {})
+    assert listener.accepted == []
+    listener.topic.receive(_jog(2), {})
+    assert len(listener.accepted) == 1

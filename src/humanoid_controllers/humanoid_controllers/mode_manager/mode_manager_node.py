@@ -223,7 +223,8 @@ class ModeManagerNode(Companion, SwitchAuthority):
         if statement != self._stated:
             self._stated, self._template = statement, MessageTemplate(_message(statement))
         stamp = nanoseconds(self._manager.stamp(self._modes.observed))
-        self._statements.publish(self._template.filled(stamp))
+        self._requests.own = self._template.filled(stamp)
+        self._statements.publish(self._requests.own)
 
     def _on_control_mode(self, message: ControlMode) -> None:
         if message.controller_name:
