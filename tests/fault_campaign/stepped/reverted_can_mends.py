@@ -7,7 +7,7 @@ from threading import Event
 from typing import Any
 
 from fault_campaign.disturbing.sabotage import put
-from humanoid_devices_can.bus.python_can import PythonCanBus
+from humanoid_devices_can.bus.serial_lines import SerialLines
 from humanoid_devices_can.bus.slcan import SlcanBus
 from humanoid_devices_can.guard.guard_client import Guard
 from humanoid_devices_can.session.bus_lifecycle import BusLifecycle
@@ -57,7 +57,7 @@ def silent_adapter_counts() -> None:
 
     The mend: silence counts behind a confirmation only.
     """
-    for bus in (MemoryCanBus, PythonCanBus):
+    for bus in (MemoryCanBus, SlcanBus):
         put(bus, "set_confirming", lambda *_: False)
 
 
@@ -86,15 +86,15 @@ def left_to_a_dead_guard() -> None:
 def rest_of_a_write_lost() -> None:
     """Lose what the port of a serial adapter does not accept at once.
 
-    The mend: `SlcanBus._push` keeps it, and `_room` sends nothing before it.
+    The mend: `SerialLines.push` keeps it, and `SlcanBus` sends nothing before it.
     """
-    push = SlcanBus._push
+    push = SerialLines.push
 
     def push_once(self: Any) -> None:
         push(self)
         self._unsent.clear()
 
-    put(SlcanBus, "_push", push_once)
+    put(SerialLines, "push", push_once)
 
 
 def silent_before_the_guard() -> None:

@@ -1,4 +1,4 @@
-"""Opening and using buses of python-can: errors name the remedy."""
+"""Opening buses, and using those of python-can: errors name the remedy."""
 
 from __future__ import annotations
 
@@ -18,12 +18,9 @@ from can.exceptions import (
 
 from humanoid_devices_can.bus.bus import BusSettings, DataFrame, ErrorFrame, InvalidFrame
 from humanoid_devices_can.bus.error_frames import BusEvent, ControllerState, controller_state
-from humanoid_devices_can.bus.python_can import (
-    PythonCanBus,
-    closed_problem,
-    opening_problem,
-    sending_problem,
-)
+from humanoid_devices_can.bus.opening import open_bus
+from humanoid_devices_can.bus.problems import closed_problem, opening_problem, sending_problem
+from humanoid_devices_can.bus.python_can import PythonCanBus
 from humanoid_devices_can.errors import AdapterLostError, InterfaceError, QueueFullError
 
 CAN2 = BusSettings("socketcan", "can2", 1_000_000)
@@ -94,19 +91,20 @@ def test_lost_adapter_is_reported_with_the_remedy(error, message) -> None:
 )
 def test_bus_that_is_not_there_is_refused(settings, message) -> None:
     with pytest.raises(InterfaceError, match=message):
-        PythonCanBus(settings)
+        open_bus(settings)
 
 
 @pytest.mark.skipif(os.path.exists("/proc/net/can"), reason="this kernel has SocketCAN")
 def test_kernel_without_socketcan_is_distinguished() -> None:
     with pytest.raises(InterfaceError, match="kernel has no SocketCAN"):
-        PythonCanBus(CAN2)
+        open_bus(CAN2)
 
 
 @pytest.fixture
 def pair() -> Iterator[tuple[PythonCanBus, can.BusABC]]:
     """A bus of the component, and its other end."""
-    ours = PythonCanBus(BusSettings("virtual", "test_bus", 1_000_000))
+    ours = open_bus(BusSettings("virtual", "test_bus", 1_000_000))
+    assert isinstance(ours, PythonCanBus)
     theirs = can.Bus(interface="virtual", channel="test_bus")
     yield ours, theirs
     ours.close()

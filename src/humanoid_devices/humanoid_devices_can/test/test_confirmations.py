@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from humanoid_control_common.machine.linux import LINUX
-from humanoid_devices_can.bus import python_can
 from humanoid_devices_can.bus.bus import BusSettings, DataFrame
 from humanoid_devices_can.bus.confirmations import Confirmations
+from humanoid_devices_can.bus.opening import open_bus
 from humanoid_devices_can.bus.python_can import PythonCanBus
 from humanoid_devices_can.errors import QueueFullError
 
@@ -89,12 +89,11 @@ class EchoBus(VirtualBus):  # type: ignore[misc]  # python-can counts as untyped
 
 @pytest.fixture
 def both(
-    monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+    request: pytest.FixtureRequest,
 ) -> Iterator[tuple[PythonCanBus, EchoBus, VirtualBus]]:
     """The bus of the stack on an interface that counts as SocketCAN, and another node."""
     echo = EchoBus(request.node.name)
-    monkeypatch.setattr(python_can, "_open", lambda *_: echo)
-    bus = PythonCanBus(BusSettings("socketcan", "can2", 1_000_000))
+    bus = PythonCanBus(BusSettings("socketcan", "can2", 1_000_000), echo, LINUX.clock)
     node = VirtualBus(request.node.name)
     yield bus, echo, node
     bus.close()
@@ -182,7 +181,7 @@ def test_a_lost_adapter_does_not_confirm(both: Both) -> None:
 
 
 def test_an_interface_without_confirmations_does_not_confirm() -> None:
-    bus = PythonCanBus(BusSettings("virtual", "unconfirmed", 1_000_000))
+    bus = open_bus(BusSettings("virtual", "unconfirmed", 1_000_000))
     assert not bus.set_confirming(True)
     assert not bus.ask()
     bus.close()

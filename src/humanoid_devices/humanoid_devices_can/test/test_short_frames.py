@@ -9,8 +9,8 @@ import can
 import pytest
 
 from humanoid_control_common.rules.safety import SafetyFlag, SafetyLevel
-from humanoid_devices_can.bus.bus import BusSettings, DataFrame, InvalidFrame
-from humanoid_devices_can.bus.python_can import PythonCanBus
+from humanoid_devices_can.bus.bus import Bus, BusSettings, DataFrame, InvalidFrame
+from humanoid_devices_can.bus.opening import open_bus
 from humanoid_devices_can.errors import WireError
 from humanoid_devices_can.guard.channel import GuardedMotor, GuardJob
 from humanoid_devices_can.guard.disabled_proof import DisabledProof
@@ -128,9 +128,9 @@ def test_job_of_the_guard_contains_the_length_of_identifiers() -> None:
 
 
 @pytest.fixture
-def pair() -> Iterator[tuple[PythonCanBus, can.BusABC]]:
+def pair() -> Iterator[tuple[Bus, can.BusABC]]:
     """A bus of 11-bit identifiers, and the other end of it."""
-    ours = PythonCanBus(BusSettings("virtual", "test_short", 1_000_000, extended=False))
+    ours = open_bus(BusSettings("virtual", "test_short", 1_000_000, extended=False))
     theirs = can.Bus(interface="virtual", channel="test_short")
     yield ours, theirs
     ours.close()

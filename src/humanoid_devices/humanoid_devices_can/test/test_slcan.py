@@ -8,19 +8,24 @@ import math
 import os
 import tty
 from collections.abc import Iterator
+from functools import partial
 from itertools import count
 
 import pytest
-from can import BusState, Message
-from can.exceptions import CanOperationError, CanTimeoutError
 
-from humanoid_control_common.machine.linux import LINUX
-from humanoid_devices_can.bus import serial_port, slcan
-from humanoid_devices_can.bus.bus import BusSettings, DataFrame, InvalidFrame
-from humanoid_devices_can.bus.python_can import PythonCanBus, SharedCanBus
-from humanoid_devices_can.bus.serial_port import TtyPort
-from humanoid_devices_can.bus.slcan import SlcanBus
-from humanoid_devices_can.errors import AdapterLostError, InterfaceError, WireError
+from humanoid_control_common.machine.linux import LINUX, LinuxMachine
+from humanoid_devices_can.bus import serial_port, slcan, slcan_answers
+from humanoid_devices_can.bus.bus import Bus, BusSettings, DataFrame, InvalidFrame
+from humanoid_devices_can.bus.error_frames import ControllerState
+from humanoid_devices_can.bus.opening import open_bus
+from humanoid_devices_can.bus.serial_lines import EMPTY_READS
+from humanoid_devices_can.bus.serial_port import OpenPort, TtyPort
+from humanoid_devices_can.errors import (
+    AdapterLostError,
+    InterfaceError,
+    QueueFullError,
+    WireError,
+)
 
 FRAME = b"T050616B180000FFFE00001234\r"
 
@@ -55,6 +60,24 @@ class Adapter:
         os.close(self._slave)
         os.close(self.master)
 
+    def open(self, open_port: OpenPort = TtyPort) -> Bus:
+        return open_bus(BusSettings("slcan", self.path, 1_000_000), LINUX, open_port)
+
+
+class AnsweringPort(TtyPort):
+    """The port of an adapter that answers the first request for its flags."""
+
+    def __init__(self, channel: str, *, adapter: Adapter, answer: bytes) -> None:
+        super().__init__(channel)
+        self._adapter, self._answer = adapter, answer
+
+    def write(self, data: bytes | bytearray) -> int:
+        written = super().write(data)
+        if b"F\r" in data:
+            self._adapter.send(self._answer)
+            self._answer = b""
+        return written
+
 
 @pytest.fixture
 def adapter() -> Iterator[Adapter]:
@@ -65,21 +88,21 @@ def adapter() -> Iterator[Adapter]:
 
 
 @pytest.fixture
-def bus(adapter: Adapter) -> Iterator[PythonCanBus]:
-    bus = PythonCanBus(BusSettings("slcan", adapter.path, 1_000_000))
+def bus(adapter: Adapter) -> Iterator[Bus]:
+    bus = adapter.open()
     yield bus
     bus.close()
 
 
 def test_channel_is_closed_along_with_the_bus_unless_others_may_use_it(adapter) -> None:
     settings = BusSettings("slcan", adapter.path, 1_000_000)
-    shared = SharedCanBus(settings)
+    shared = open_bus(settings, shared=True)
     shared.send((1, b""))
     opening = adapter.received_until(b"T000000010\r")
     shared.close()
     with pytest.raises(AdapterLostError):
         shared.send((2, b""))
-    own = PythonCanBus(settings)
+    own = open_bus(settings)
     own.send((1, b""))
     assert adapter.received_until(b"T000000010\r").count(b"C") == opening.count(b"C")
     own.close()
@@ -91,43 +114,33 @@ def test_adapter_is_set_to_the_bitrate_and_opened(adapter, bus) -> None:
     assert lines.index(b"S8") < lines.index(b"O")
 
 
-def test_adapter_that_has_answered_its_opening_is_not_waited_for(
-    adapter: Adapter, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    ask, wait = SlcanBus._ask, SlcanBus._is_readable
+def test_adapter_that_has_answered_its_opening_is_not_waited_for(adapter: Adapter) -> None:
+    class Port(AnsweringPort):
+        answered = False
 
-    def ask_and_answer(bus: SlcanBus) -> None:
-        ask(bus)
-        adapter.send(b"F00\r")
+        def read(self) -> bytes | None:
+            data = super().read()
+            self.answered = self.answered or b"F00\r" in (data or b"")
+            return data
 
-    def wait_without_answer(bus: SlcanBus, timeout: float) -> bool:
-        assert not bus._answered
-        return wait(bus, timeout)
+        def is_readable(self, timeout: float) -> bool:
+            assert not self.answered
+            return super().is_readable(timeout)
 
-    monkeypatch.setattr(SlcanBus, "_ask", ask_and_answer)
-    monkeypatch.setattr(SlcanBus, "_is_readable", wait_without_answer)
-    PythonCanBus(BusSettings("slcan", adapter.path, 1_000_000)).close()
+    adapter.open(partial(Port, adapter=adapter, answer=b"F00\r")).close()
 
 
 @pytest.fixture
-def answering(adapter: Adapter, monkeypatch: pytest.MonkeyPatch) -> Iterator[PythonCanBus]:
+def answering(adapter: Adapter) -> Iterator[Bus]:
     """The bus of an adapter that has answered the request for its version."""
-    ask = SlcanBus._ask
-
-    def ask_and_answer(bus: SlcanBus) -> None:
-        ask(bus)
-        adapter.send(b"V1013\rF00\r")
-
-    monkeypatch.setattr(SlcanBus, "_ask", ask_and_answer)
-    bus = PythonCanBus(BusSettings("slcan", adapter.path, 1_000_000))
-    monkeypatch.undo()
+    bus = adapter.open(partial(AnsweringPort, adapter=adapter, answer=b"V1013\rF00\r"))
     adapter.received_until(b"V\rF\r")
     yield bus
     bus.close()
 
 
 def test_adapter_confirms_behind_the_frames_that_it_has_received(
-    adapter: Adapter, answering: PythonCanBus
+    adapter: Adapter, answering: Bus
 ) -> None:
     assert answering.set_confirming(True)
     before = LINUX.clock()
@@ -142,7 +155,7 @@ def test_adapter_confirms_behind_the_frames_that_it_has_received(
 
 
 def test_a_confirmation_counts_once_the_frames_before_it_were_returned(
-    adapter: Adapter, answering: PythonCanBus
+    adapter: Adapter, answering: Bus
 ) -> None:
     assert answering.set_confirming(True)
     assert answering.ask()
@@ -156,22 +169,15 @@ def test_a_confirmation_counts_once_the_frames_before_it_were_returned(
 
 @pytest.mark.parametrize("said", [b"\xff\r", b"x" * 100 + b"\r", b"T0000\r"])
 def test_adapter_that_answers_its_opening_with_other_text_can_be_used(
-    adapter: Adapter, monkeypatch: pytest.MonkeyPatch, said: bytes
+    adapter: Adapter, said: bytes
 ) -> None:
-    ask = SlcanBus._ask
-
-    def ask_and_answer(bus: SlcanBus) -> None:
-        ask(bus)
-        adapter.send(said + b"F00\r")
-
-    monkeypatch.setattr(SlcanBus, "_ask", ask_and_answer)
-    bus = PythonCanBus(BusSettings("slcan", adapter.path, 1_000_000))
+    bus = adapter.open(partial(AnsweringPort, adapter=adapter, answer=said + b"F00\r"))
     assert bus.receive(0.0) is None
     bus.close()
 
 
 def test_adapter_is_asked_again_once_it_has_answered(
-    adapter: Adapter, answering: PythonCanBus, monkeypatch: pytest.MonkeyPatch
+    adapter: Adapter, answering: Bus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(slcan, "ASK_AGAIN", math.inf)
     assert answering.set_confirming(True)
@@ -186,7 +192,7 @@ def test_adapter_is_asked_again_once_it_has_answered(
 
 
 def test_adapter_whose_answer_is_lost_is_asked_again(
-    adapter: Adapter, answering: PythonCanBus, monkeypatch: pytest.MonkeyPatch
+    adapter: Adapter, answering: Bus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(slcan, "ASK_AGAIN", 0.0)
     assert answering.set_confirming(True)
@@ -195,14 +201,14 @@ def test_adapter_whose_answer_is_lost_is_asked_again(
     assert adapter.received_until(b"V\rV\r")
 
 
-def test_adapter_that_did_not_answer_at_its_opening_does_not_confirm(bus: PythonCanBus) -> None:
+def test_adapter_that_did_not_answer_at_its_opening_does_not_confirm(bus: Bus) -> None:
     assert not bus.set_confirming(True)
 
 
 def test_line_that_a_killed_host_has_left_half_written_is_ended_first(adapter) -> None:
     line = os.open(adapter.path, os.O_WRONLY | os.O_NOCTTY)
     os.write(line, b"T0506161680000")
-    bus = PythonCanBus(BusSettings("slcan", adapter.path, 1_000_000))
+    bus = adapter.open()
     received = adapter.received_until(b"O\r").split(b"\r")
     assert received[0] == b"T0506161680000"
     assert b"C" in received
@@ -281,137 +287,116 @@ def test_unplugged_adapter_is_reported(adapter, bus) -> None:
             bus.send((1, b""))
 
 
-def slcan_bus(adapter: Adapter) -> SlcanBus:
-    return SlcanBus(adapter.path, bitrate=1_000_000, machine=LINUX, open_port=TtyPort)
-
-
-@pytest.fixture
-def raw_bus(adapter: Adapter) -> Iterator[SlcanBus]:
-    bus = slcan_bus(adapter)
-    yield bus
-    bus.shutdown()
-
-
 @pytest.mark.parametrize(
     ("answers", "state"),
     [
-        (b"F00\r", BusState.ACTIVE),
-        (b"F04\r", BusState.ACTIVE),
-        (b"F24\r", BusState.PASSIVE),
-        (b"\aFA6\r", BusState.PASSIVE),  # its queue is full: no acknowledgement
-        (b"FA4\r", BusState.PASSIVE),  # no refusal yet
-        (b"\aFA4\r", BusState.ERROR),
-        (b"\aFA4\rF00\r", BusState.ACTIVE),
+        (b"F00\r", ControllerState.ACTIVE),
+        (b"F04\r", ControllerState.ACTIVE),
+        (b"F24\r", ControllerState.PASSIVE),
+        (b"\aFA6\r", ControllerState.PASSIVE),  # its queue is full: no acknowledgement
+        (b"FA4\r", ControllerState.PASSIVE),  # no refusal yet
+        (b"\aFA4\r", ControllerState.OFF),
+        (b"\aFA4\rF00\r", ControllerState.ACTIVE),
     ],
 )
-def test_state_follows_the_adapters_flags(adapter, raw_bus, answers, state) -> None:
+def test_state_follows_the_adapters_flags(adapter, bus, answers, state) -> None:
     adapter.send(answers + FRAME)
-    while raw_bus.recv(1.0) is None:
+    while bus.receive(1.0) is None:
         pass
-    assert raw_bus.state is state
+    assert bus.state() is state
 
 
-def test_adapter_that_answers_is_not_given_more_than_it_can_queue(adapter, raw_bus) -> None:
-    message = Message(arbitration_id=1, data=b"1")
-    raw_bus.send(message)
+def test_adapter_that_answers_is_not_given_more_than_it_can_queue(adapter, bus) -> None:
+    bus.send((1, b"1"))
     adapter.send(b"Z\r" + FRAME)
-    while raw_bus.recv(1.0) is None:
+    while bus.receive(1.0) is None:
         pass
     for _ in range(5):
-        raw_bus.send(message)
-    with pytest.raises(CanTimeoutError):
-        raw_bus.send(message)
+        bus.send((1, b"1"))
+    with pytest.raises(QueueFullError):
+        bus.send((1, b"1"))
     adapter.send(b"Z\r" + FRAME)
-    while raw_bus.recv(1.0) is None:
+    while bus.receive(1.0) is None:
         pass
-    raw_bus.send(message)
+    bus.send((1, b"1"))
 
 
 def test_lost_answers_are_not_awaited_once_the_adapter_reports_its_flags(
-    adapter, raw_bus, monkeypatch
+    adapter, bus, monkeypatch
 ) -> None:
-    monkeypatch.setattr(slcan, "ANSWER_TIMEOUT", math.inf)
-    message = Message(arbitration_id=1, data=b"1")
+    monkeypatch.setattr(slcan_answers, "ANSWER_TIMEOUT", math.inf)
 
     def hear(answers: bytes) -> None:
         adapter.send(answers + FRAME)
-        while raw_bus.recv(1.0) is None:
+        while bus.receive(1.0) is None:
             pass
 
-    raw_bus.send(message)
+    bus.send((1, b"1"))
     hear(b"F00\rZ\r")  # an adapter that answers
-    for _ in range(slcan.MOST_OUTSTANDING - 1):  # not in a row: each lost answer counts
-        raw_bus.send(message)
-        raw_bus.send(message)
+    for _ in range(slcan_answers.MOST_OUTSTANDING - 1):  # not in a row: each lost answer counts
+        bus.send((1, b"1"))
+        bus.send((1, b"1"))
         hear(b"Z\r")
-    raw_bus.send(message)
+    bus.send((1, b"1"))
     adapter.received()
-    with pytest.raises(CanTimeoutError):
-        raw_bus.send(message)
+    with pytest.raises(QueueFullError):
+        bus.send((1, b"1"))
     while True:
         try:
-            raw_bus.send(message)
-        except CanTimeoutError:
+            bus.send((1, b"1"))
+        except QueueFullError:
             if b"F\r" in adapter.received():
                 hear(b"F00\r")
         else:
             break
-    assert raw_bus.accepted == slcan.MOST_OUTSTANDING
 
 
-def test_adapter_that_never_answers_is_given_every_frame(adapter, raw_bus) -> None:
+def test_adapter_that_never_answers_is_given_every_frame(adapter, bus) -> None:
     for _ in range(30):
-        raw_bus.send(Message(arbitration_id=1, data=b"1"))
-    raw_bus.send(Message(arbitration_id=2, data=b""))
+        bus.send((1, b"1"))
+    bus.send((2, b""))
     assert adapter.received_until(b"T000000020\r").count(b"T00000001131\r") == 30
 
 
 @pytest.mark.parametrize("answer", [b"\a", b""], ids=["unknown", "silent"])
 def test_adapter_without_flags_is_requested_them_once(adapter, monkeypatch, answer) -> None:
-    monkeypatch.setattr(slcan, "ASK_FLAGS", 0.0)
+    monkeypatch.setattr(slcan_answers, "ASK_FLAGS", 0.0)
     adapter.send(b"\r\r\r\r\r\r" + answer)
-    bus = slcan_bus(adapter)
-    bus.send(Message(arbitration_id=1))
-    bus.send(Message(arbitration_id=2))
+    bus = adapter.open()
+    bus.send((1, b""))
+    bus.send((2, b""))
     received = adapter.received_until(b"T000000020\r").split(b"\r")
     assert received.count(b"F") == 1
-    bus.shutdown()
+    bus.close()
 
 
-def test_adapter_with_late_flags_is_polled_again(adapter, raw_bus, monkeypatch) -> None:
-    monkeypatch.setattr(slcan, "ASK_FLAGS", 0.0)
+def test_adapter_with_late_flags_is_polled_again(adapter, bus, monkeypatch) -> None:
+    monkeypatch.setattr(slcan_answers, "ASK_FLAGS", 0.0)
     adapter.send(b"F00\r" + FRAME)
-    while raw_bus.recv(1.0) is None:
+    while bus.receive(1.0) is None:
         pass
     adapter.received()
-    raw_bus.send(Message(arbitration_id=2))
+    bus.send((2, b""))
     assert b"F" in adapter.received_until(b"T000000020\r").split(b"\r")
 
 
-def test_port_that_is_full_takes_whole_lines_in_the_end(adapter, raw_bus) -> None:
+def test_port_that_is_full_takes_whole_lines_in_the_end(adapter, bus) -> None:
     adapter.received()
     sent = 0
     while True:  # an unread port fills up, perhaps within a line
         try:
-            raw_bus.send(Message(arbitration_id=0x05061609, data=bytes(8)))
-        except CanTimeoutError:
+            bus.send((0x05061609, bytes(8)))
+        except QueueFullError:
             break
         sent += 1
     received = b""
     while received.count(b"T") < sent:
         received += adapter.received()
-        with contextlib.suppress(CanTimeoutError):
-            raw_bus.send(Message(arbitration_id=1))
+        with contextlib.suppress(QueueFullError):
+            bus.send((1, b""))
     lines = [line for line in received.split(b"\r")[:-1] if line not in (b"F", b"T000000010")]
     assert len(lines) >= sent - 1
     assert set(lines) == {b"T0506160980000000000000000"}
-
-
-def test_writing_to_a_lost_adapter_is_an_operation_error(adapter, raw_bus) -> None:
-    adapter.unplug()
-    with pytest.raises(CanOperationError):
-        while True:
-            raw_bus.send(Message(arbitration_id=1))
 
 
 def test_all_lines_that_have_arrived_are_received_together(adapter, bus) -> None:
@@ -434,7 +419,7 @@ def test_frames_are_sent_together_as_far_as_the_adapter_has_room(adapter, bus) -
     assert bus.send_all(frames[:1]) == 1
     adapter.send(b"Z\r" + FRAME)
     assert bus.receive_all(1.0)  # an adapter that answers
-    assert bus.send_all(frames) == slcan.MOST_OUTSTANDING
+    assert bus.send_all(frames) == slcan_answers.MOST_OUTSTANDING
     assert bus.send_all(frames) == 0
     received = adapter.received_until(b"T00000005105\r").split(b"\r")
     lines = [line for line in received if line[:1] == b"T"]
@@ -458,36 +443,39 @@ def test_a_lost_adapter_is_reported_whichever_way_it_is_used(adapter, bus) -> No
             bus.send_all([(1, b"")])
 
 
-def test_bytes_that_another_process_has_taken_are_no_closed_port(
-    adapter: Adapter, bus: PythonCanBus, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_bytes_that_another_process_has_taken_are_no_closed_port(adapter: Adapter) -> None:
     """Guard and control process read the same port."""
-    inner, is_readable, taken = bus._bus, bus._bus._is_readable, []
+    taken: list[bytes | None] = []
 
-    def take_before(timeout: float) -> bool:
-        others = timeout > 0.0 and len(taken) < 2 * slcan.EMPTY_READS
-        if others:
-            adapter.send(FRAME)
-        readable = is_readable(timeout)
-        if others:
-            taken.append(inner._port.read())
-        return readable
+    class Port(TtyPort):
+        shared = False
 
-    monkeypatch.setattr(inner, "_is_readable", take_before)
+        def is_readable(self, timeout: float) -> bool:
+            others = self.shared and timeout > 0.0 and len(taken) < 2 * EMPTY_READS
+            if others:
+                adapter.send(FRAME)
+            readable = super().is_readable(timeout)
+            if others:
+                taken.append(self.read())
+            return readable
+
+    bus = adapter.open(Port)
+    Port.shared = True
     assert bus.receive(1.0) is None
-    assert taken == [FRAME] * (2 * slcan.EMPTY_READS)
+    assert taken == [FRAME] * (2 * EMPTY_READS)
     adapter.send(FRAME)
     assert isinstance(bus.receive(1.0), DataFrame)
+    bus.close()
 
 
 def test_a_port_that_another_process_reads_just_now_is_no_closed_port(
-    adapter: Adapter, bus: PythonCanBus, monkeypatch: pytest.MonkeyPatch
+    adapter: Adapter, bus: Bus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A program that is preempted while it reads a terminal blocks other readers."""
     read, refused = os.read, []
 
     def refuse_first(descriptor: int, size: int) -> bytes:
-        if len(refused) < 2 * slcan.EMPTY_READS:
+        if len(refused) < 2 * EMPTY_READS:
             refused.append(descriptor)
             raise BlockingIOError
         return read(descriptor, size)
@@ -495,35 +483,55 @@ def test_a_port_that_another_process_reads_just_now_is_no_closed_port(
     monkeypatch.setattr(serial_port.os, "read", refuse_first)
     adapter.send(FRAME)
     assert isinstance(bus.receive(10.0), DataFrame)
-    assert len(refused) == 2 * slcan.EMPTY_READS
+    assert len(refused) == 2 * EMPTY_READS
+
+
+class HastyMachine(LinuxMachine):
+    """A machine on which a second passes between two looks at the clock."""
+
+    def __init__(self) -> None:
+        self._seconds = count()
+
+    def clock(self) -> float:
+        return float(next(self._seconds))
 
 
 def test_adapter_that_answers_without_pause_is_read_until_the_deadline_only(
-    adapter: Adapter, raw_bus: SlcanBus, monkeypatch: pytest.MonkeyPatch
+    adapter: Adapter,
 ) -> None:
-    is_readable, answers, seconds = raw_bus._is_readable, iter([b"Z\r"] * 100), count()
+    class Port(TtyPort):
+        answers = 0
 
-    def answer_again(timeout: float) -> bool:
-        if not (answer := next(answers, b"")):
-            return is_readable(timeout)
-        adapter.send(answer)
-        return is_readable(10.0)  # a pty delivers with a delay
+        def is_readable(self, timeout: float) -> bool:
+            if not Port.answers:
+                return super().is_readable(timeout)
+            Port.answers -= 1
+            adapter.send(b"Z\r")
+            return super().is_readable(10.0)  # a pty delivers with a delay
 
-    monkeypatch.setattr(raw_bus, "_is_readable", answer_again)
-    monkeypatch.setattr(raw_bus, "_clock", lambda: float(next(seconds)))
-    assert raw_bus.take_line(10.0) is None
-    assert raw_bus.accepted < 20
+    bus = open_bus(BusSettings("slcan", adapter.path, 1_000_000), HastyMachine(), Port)
+    Port.answers = 100
+    assert bus.receive(10.0) is None
+    assert Port.answers > 80
+    bus.close()
 
 
 def test_an_opening_that_fails_leaves_the_channel_to_the_process_that_uses_it(
-    adapter: Adapter, monkeypatch: pytest.MonkeyPatch
+    adapter: Adapter,
 ) -> None:
-    def fail(_: SlcanBus) -> None:
-        raise CanOperationError("closed at the other end")
+    closed = []
 
-    monkeypatch.setattr(SlcanBus, "_settle", fail)
+    class Port(TtyPort):
+        def read(self) -> bytes | None:
+            raise OSError("closed at the other end")
+
+        def close(self) -> None:
+            closed.append(self)
+            super().close()
+
     with pytest.raises(InterfaceError, match="closed at the other end"):
-        SharedCanBus(BusSettings("slcan", adapter.path, 1_000_000))
+        adapter.open(Port)
+    assert len(closed) == 1
     gc.collect()
-    assert adapter.received_until(b"O\r").endswith(b"O\r")
+    assert adapter.received_until(b"F\r").endswith(b"F\r")
     assert adapter.received() == b""

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Final
 
 from humanoid_devices_can.bus.bus import Bus, BusSettings
-from humanoid_devices_can.bus.python_can import PythonCanBus, SharedCanBus
+from humanoid_devices_can.bus.opening import open_bus
 from humanoid_stepped.scheduler import Flag, Process
 from humanoid_stepped.stepped_machine import SteppedMachine
 from humanoid_stepped.wires.can import OPENING
@@ -65,8 +65,7 @@ class SerialAdapter:
         Raises InterfaceError.
         """
         machine.sleep(OPENING)
-        kind = SharedCanBus if shared else PythonCanBus
-        return kind(settings, machine, partial(self._open_port, machine=machine))
+        return open_bus(settings, machine, partial(self._open_port, machine=machine), shared=shared)
 
     def unplug(self) -> None:
         """Take the adapter from the host."""
@@ -172,6 +171,6 @@ class MemoryPort:
         self._closed = True
 
     def _check(self) -> None:
-        # Python may release the bus of a process that was killed, which would close its channel.
+        # A process that was killed does nothing more, whatever of it Python still unwinds.
         if self._closed or self._machine.process.gone:
             raise OSError(errno.EBADF, os.strerror(errno.EBADF))

@@ -1,1 +1,1 @@
-"""CAN bus access through python-can."""
+"""A CAN bus: slcan adapters on our own, all other interfaces through python-can."""

@@ -7,12 +7,13 @@ import select
 import signal
 import sys
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from humanoid_control_common.machine.linux import LINUX
 from humanoid_control_common.machine.realtime import LOOP_PRIORITY
-from humanoid_devices_can.bus.python_can import SharedCanBus
+from humanoid_devices_can.bus.opening import open_bus
 from humanoid_devices_can.guard.channel import GOOD_BYE, GuardJob, GuardMemory
 from humanoid_devices_can.guard.stall_detection import guard
 
@@ -35,7 +36,9 @@ def main() -> int:
         return 0  # the control process ended before it enabled anything
     job, page = GuardJob.decode(line)
     memory = GuardMemory(mmap.mmap(page, mmap.PAGESIZE))
-    return guard(job, memory, Pipe(sys.stdin.fileno()), SharedCanBus, LINUX.clock)
+    # The control process may have the bus open, too.
+    opens = partial(open_bus, shared=True)
+    return guard(job, memory, Pipe(sys.stdin.fileno()), opens, LINUX.clock)
 
 
 class Pipe:
