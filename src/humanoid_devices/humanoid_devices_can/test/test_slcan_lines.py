@@ -93,10 +93,11 @@ def test_character_that_is_no_digit_is_refused(sent: Sent, data: st.DataObject) 
         (b"T 50616B10", LONG),
         (b"T05_616B10", LONG),
         (b"t+010", SHORT),
-        (b"T050616B12AA55_1AB", LONG),  # in a time stamp
+        (b"T050616B12AA55    ", LONG),  # instead of a time stamp
+        (b"T050616B12AA55_1AB", LONG),
     ],
 )
-def test_number_that_python_would_read_is_no_identifier(line: bytes, settings: BusSettings) -> None:
+def test_character_that_python_would_skip_is_no_digit(line: bytes, settings: BusSettings) -> None:
     assert is_refused(line, settings)
 
 
