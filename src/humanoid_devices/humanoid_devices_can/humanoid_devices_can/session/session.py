@@ -13,12 +13,7 @@ from humanoid_control_common.rules.reasons import NO_REASON, Reason
 from humanoid_devices_can.bus.bus import Bus, CanFrame, DataFrame, ErrorFrame, Received
 from humanoid_devices_can.bus.error_frames import BusEvent
 from humanoid_devices_can.bus.sending import send_unconfirmed
-from humanoid_devices_can.errors import (
-    AdapterLostError,
-    MotorError,
-    QueueFullError,
-    WireError,
-)
+from humanoid_devices_can.errors import AdapterLostError, MotorError, QueueFullError, WireError
 from humanoid_devices_can.motor_protocol import Exchange, MotorFamily, MotorState
 from humanoid_devices_can.reason_codes import BUS_THREAD_FAILED, MOTORS_BEING_ENABLED
 from humanoid_devices_can.session.acknowledged_requests import AcknowledgedRequests
@@ -85,7 +80,6 @@ class Session:
         self._refused = bus.refused()
         self._rate_limit = RateLimit(bitrate)
         self._controller_read_at = self.clock()
-        self._backlog = 0  # frames since the receiver was up to date
         self._resend_at = -math.inf  # [s] when a refused frame is tried again
         self._sent_at = self._controller_read_at  # [s] of the latest frame sent
         self._threads: list[Thread] = []
@@ -260,29 +254,32 @@ class Session:
             return
         try:
             before, confirmed = self.clock(), self.health.confirmed
-            received = self._bus.receive_all(0.0)
-            self._backlog += max(len(received), 1)
-            if not received or self._backlog > LONGEST_BACKLOG:
-                self._is_up_to_date(before)
-            if not received:
-                received = self._bus.receive_all(self._timing.poll)
-            self._take_all(received)
+            taken = self._catch_up()
+            self._is_up_to_date(before)
+            taken = taken or self._take_all(self._bus.receive_all(self._timing.poll))
         finally:
             self._receiving.release()
-        if received or self.health.confirmed != confirmed:
+        if taken or self.health.confirmed != confirmed:
             self._machine.sleep(GATHERS)
         elif (left := before + self._timing.poll - self.clock()) > 0.0:
             self._machine.sleep(left)  # an interface may return early
 
-    def _take_all(self, received: Sequence[Received]) -> None:
+    def _catch_up(self) -> int:
+        """Take frames until none is left, or LONGEST_BACKLOG at least; return their number."""
+        taken = 0
+        while taken < LONGEST_BACKLOG and (received := self._bus.receive_all(0.0)):
+            taken += self._take_all(received)
+        return taken
+
+    def _take_all(self, received: Sequence[Received]) -> int:
         now = self.clock()
         for it in received:
             self._take(it, now)
         self.health.confirmed = self._bus.confirmed
+        return len(received)
 
     def _is_up_to_date(self, now: float) -> None:
         """Note that everything was received that had arrived at `now` [s]."""
-        self._backlog = 0
         self.health.drained = now
         self._read_controller(now)
 
