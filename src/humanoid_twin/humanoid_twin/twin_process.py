@@ -25,11 +25,11 @@ _LONGEST_WAIT: Final = 0.005  # [s] after which the drives catch up without an e
 _SHORTEST_WAIT: Final = 10e-6  # [s]
 
 
-class Wire(Protocol):
-    """The outside of one bus."""
+class BusEndpoint(Protocol):
+    """The end of one bus at which the host sends and receives."""
 
     def fileno(self) -> int:
-        """Return a descriptor that is readable when something has come from outside."""
+        """Return a descriptor that is readable when the host has sent something."""
 
     @property
     def next_event(self) -> int:
@@ -46,16 +46,20 @@ class Wire(Protocol):
 
 
 class EventLoop:
-    """Serves the wires of a robot and its control channel.
+    """Serves the endpoints of a robot and its control channel.
 
     select with a timeout wakes exactly at the next event; a receive timeout of a socket would be
     rounded up to the kernel's tick (4 ms).
     """
 
     def __init__(
-        self, scheduler: Scheduler, wires: Sequence[Wire], clock: Clock, control: ControlServer
+        self,
+        scheduler: Scheduler,
+        endpoints: Sequence[BusEndpoint],
+        clock: Clock,
+        control: ControlServer,
     ) -> None:
-        self._scheduler, self._wires = scheduler, tuple(wires)
+        self._scheduler, self._endpoints = scheduler, tuple(endpoints)
         self._clock, self._control = clock, control
         self._free_running = not isinstance(clock, SteppedClock)
 
@@ -64,9 +68,9 @@ class EventLoop:
 
         Raises TwinError if a bus goes away.
         """
-        wires = [wire.fileno() for wire in self._wires]
+        descriptors = [endpoint.fileno() for endpoint in self._endpoints]
         while True:
-            waited = [*wires, wake, *self._control.descriptors()]
+            waited = [*descriptors, wake, *self._control.descriptors()]
             readable, _, _ = select.select(waited, [], [], self._wait())
             if wake in readable:
                 return
@@ -75,25 +79,27 @@ class EventLoop:
             if not self._serve(readable) and self._free_running:
                 self._scheduler.advance(now)
             self._settle()
-            requests = [descriptor for descriptor in readable if descriptor not in wires]
+            requests = [descriptor for descriptor in readable if descriptor not in descriptors]
             for descriptor in requests:
                 self._control.serve(descriptor)
             if requests:
                 self._settle()
 
     def _settle(self) -> None:
-        for wire in self._wires:
-            wire.settle()
+        for endpoint in self._endpoints:
+            endpoint.settle()
 
     def _serve(self, readable: Sequence[int]) -> bool:
-        served = [wire.serve(wire.fileno() in readable) for wire in self._wires]  # all of them
+        served = [
+            endpoint.serve(endpoint.fileno() in readable) for endpoint in self._endpoints
+        ]  # all of them
         return any(served)
 
     def _wait(self) -> float:
         """Return the time [s] until the next event."""
         if not self._free_running:
             return 1.0  # the control channel advances time
-        due = min(wire.next_event for wire in self._wires)
+        due = min(endpoint.next_event for endpoint in self._endpoints)
         wait = (due - self._clock.now()) / 1e9
         return min(max(wait, _SHORTEST_WAIT), _LONGEST_WAIT)
 
@@ -122,12 +128,14 @@ class TwinProcess:
         self.scheduler = Scheduler(plant, self.simulated_time)
         self.commands = CommandTable()
         self.commands.add(TimeCommands(self.scheduler, self.clock))
-        self._wires: list[Wire] = []
+        self._endpoints: list[BusEndpoint] = []
 
-    def add(self, bus: SimulatedBus, wire: Wire, commands: object, prefix: str = "") -> None:
+    def add(
+        self, bus: SimulatedBus, endpoint: BusEndpoint, commands: object, prefix: str = ""
+    ) -> None:
         """Add a bus: its inside, its outside and its commands."""
         self.scheduler.add(bus)
-        self._wires.append(wire)
+        self._endpoints.append(endpoint)
         self.commands.add(commands, prefix)
 
     def run(self, greeting: str) -> None:
@@ -140,7 +148,7 @@ class TwinProcess:
         prepare_realtime(realtime=self._options.realtime)
         sys.stdout.write(f"{greeting}\n")
         sys.stdout.flush()
-        EventLoop(self.scheduler, self._wires, self.clock, channel).run(self._wake)
+        EventLoop(self.scheduler, self._endpoints, self.clock, channel).run(self._wake)
 
 
 def add_process_options(parser: argparse.ArgumentParser) -> None:

@@ -1,4 +1,4 @@
-"""Attach a CAN bus to a process: its adapter, its wire in the loop and its commands."""
+"""Attach a CAN bus to a process: its adapter, its endpoint in the loop and its commands."""
 
 import socket
 from contextlib import ExitStack
@@ -20,7 +20,7 @@ _HAND_OVER: Final = 2_000_000  # [ns]
 
 
 class CanServer:
-    """Moves frames between an adapter and its bus: a `Wire` of the loop."""
+    """Moves frames between an adapter and its bus: a `BusEndpoint` of the loop."""
 
     def __init__(self, scheduler: Scheduler, port: SlcanPort | SocketCanPort) -> None:
         self._scheduler, self._port = scheduler, port
@@ -32,18 +32,18 @@ class CanServer:
 
     @property
     def next_event(self) -> int:
-        """See Wire: the time of the next hand-over, while a host is on the bus."""
+        """See BusEndpoint: the time of the next hand-over, while a host is on the bus."""
         if not self._port.controller.powered:
             return NEVER
         return -(-self._scheduler.next_step // _HAND_OVER) * _HAND_OVER
 
     def serve(self, readable: bool) -> bool:
-        """See Wire: the host's bytes carry no time, so the robot is advanced first."""
+        """See BusEndpoint: the host's bytes carry no time, so the robot is advanced first."""
         self._waiting = readable
         return False
 
     def settle(self) -> None:
-        """See Wire: the host's frames go into the adapter's queue, the adapter's to the host."""
+        """See BusEndpoint: pass the host's frames to the adapter, and the adapter's to the host."""
         if self._waiting:
             self._waiting = False
             self._port.serve(self._scheduler.now)

@@ -40,7 +40,7 @@ class InterfaceLock:
 
 
 class RingServer:
-    """Moves frames between a port and a ring: a `Wire` of the loop."""
+    """Moves frames between a port and a ring: a `BusEndpoint` of the loop."""
 
     def __init__(
         self,
@@ -72,7 +72,7 @@ class RingServer:
         return self._late[0][0] if self._late else NEVER
 
     def serve(self, readable: bool) -> bool:
-        """See Wire: answers one frame, also one that came after select.
+        """See BusEndpoint: answers one frame, also one that came after select.
 
         Raises RingError if the interface is gone.
         """
@@ -86,7 +86,7 @@ class RingServer:
         return True
 
     def settle(self) -> None:
-        """See Wire: sends the late answers that are due."""
+        """See BusEndpoint: sends the late answers that are due."""
         while self._late and self._late[0][0] <= self._ring.now:
             self._send(self._late.popleft()[1])
 
@@ -169,5 +169,5 @@ def add_ring(
     frame_faults = FrameFaults(Random(options.seed))
     commands = RingCommands(ring, process.scheduler.plant, frame_faults)
     commands.mailbox_delay(options.mailbox_delay_ms / 1e3)
-    wire = RingServer(ring, process.scheduler, port, process.clock, frame_faults, capture)
-    process.add(ring, wire, commands)
+    endpoint = RingServer(ring, process.scheduler, port, process.clock, frame_faults, capture)
+    process.add(ring, endpoint, commands)
