@@ -14,7 +14,7 @@ from humanoid_control_common.robot.mit_interface import Capability, JointCommand
 from humanoid_control_common.rules.modes import Mode
 from humanoid_controller_manager.controller import Controller, ModeGains, RobotFacts
 from humanoid_joint_client.status import Execution
-from humanoid_joint_stream.command.stream_execution import Orders, StreamExecution
+from humanoid_joint_stream.command.stream_execution import ServerState, StreamExecution
 from humanoid_joint_stream.facts import SECOND, EffortTable, StreamFacts
 from humanoid_joint_stream.shared.records import SentCommand
 from humanoid_joint_stream.shared.stream_file import StreamFile, Word
@@ -135,14 +135,14 @@ class JointStreamController(Controller):
         """See Controller. Commands of the past are dropped."""
         seen = self._file.commands.number if self._file is not None else 0
         self._number, self._newest = seen, None
-        self._execution.begin(state, self._orders(), seen)
+        self._execution.begin(state, self._server_state(), seen)
         self._note()
 
     def update(self, state: JointState, command: JointCommand, now: float, period: float) -> None:
         """See Controller."""
         time = round(now * SECOND) if self._clock is None else self._clock()
         self._read()
-        self._execution.step(state, command, time, period, self._orders(), self._newest)
+        self._execution.step(state, command, time, period, self._server_state(), self._newest)
         self._note()
 
     def on_deactivate(self) -> None:
@@ -152,11 +152,11 @@ class JointStreamController(Controller):
 
     # Inside.
 
-    def _orders(self) -> Orders:
+    def _server_state(self) -> ServerState:
         if self._file is None:
-            return Orders(0, 0, 0)
+            return ServerState(0, 0, 0)
         words = self._file.words
-        return Orders(words[Word.HEARTBEAT], words[Word.ACTIVATION], words[Word.CLEARED])
+        return ServerState(words[Word.HEARTBEAT], words[Word.ACTIVATION], words[Word.CLEARED])
 
     def _read(self) -> None:
         if self._file is None or self._file.commands.number == self._number:

@@ -114,7 +114,7 @@ class Bench:
         self.now += period
         if self.server_lives:
             self.session.has_lease(self.lease, self.now)
-            self.session.look(self.situation, self.now)
+            self.session.poll(self.situation, self.now)
         seconds = self.now / SECOND
         self.controller.update(self.state, self.command, seconds, period / SECOND)
         return self.command
@@ -123,8 +123,8 @@ class Bench:
         """Return the command of every tick for `duration` [ns], (5, n) each."""
         return [self.tick().array.copy() for _ in range(duration // PERIOD)]
 
-    def look(self) -> None:
-        self.session.look(self.situation, self.now)
+    def poll(self) -> None:
+        self.session.poll(self.situation, self.now)
 
     @property
     def report(self) -> Report:

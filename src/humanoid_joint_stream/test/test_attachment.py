@@ -41,22 +41,22 @@ def attachment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Atta
 def test_a_robot_stays_attached_while_its_process_cannot_be_checked(
     attachment: Attachment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    attachment.look()
+    attachment.poll()
     robot = attachment.robot
     assert robot is not None
     for kind, name in ((StreamFile, "writer_lives"), (Path, "stat")):
         with monkeypatch.context() as without:
             without.setattr(kind, name, no_descriptor)
-            attachment.look()
+            attachment.poll()
         assert attachment.robot is robot
 
 
 def test_a_process_that_has_ended_is_left(
     attachment: Attachment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    attachment.look()
+    attachment.poll()
     monkeypatch.setattr(StreamFile, "writer_lives", lambda file: False)
-    attachment.look()
+    attachment.poll()
     assert attachment.robot is None
 
 
@@ -67,7 +67,7 @@ def test_a_robot_is_found_once_there_are_descriptors_again(
     for kind, name in ((RecordStore, "files"), (StreamFile, "writer_lives")):
         with monkeypatch.context() as without:
             without.setattr(kind, name, no_descriptor)
-            attachment.look()
+            attachment.poll()
         assert attachment.robot is None
-    attachment.look()
+    attachment.poll()
     assert attachment.robot is not None

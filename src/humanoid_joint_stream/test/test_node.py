@@ -10,7 +10,7 @@ from humanoid_control_msgs.msg import ControlMode
 
 from humanoid_control_common.rules.modes import Mode
 from humanoid_joint_stream.server.attachment import Attachment
-from humanoid_joint_stream.server.node import Watch, situation_of
+from humanoid_joint_stream.server.node import RobotPoller, situation_of
 from humanoid_joint_stream.server.session import Situation
 from src.humanoid_joint_stream.test.joint_bench import Bench
 from src.humanoid_joint_stream.test.test_server import Link
@@ -29,20 +29,20 @@ def test_watch_thread_continues_after_an_error_and_reports_it_once(
     bench, again = Bench(), threading.Event()
 
     class Failing(Attachment):
-        looks = 0
+        polls = 0
 
-        def look(self) -> None:
-            self.looks += 1
-            if self.looks == 3:
+        def poll(self) -> None:
+            self.polls += 1
+            if self.polls == 3:
                 again.set()
             raise OSError("no descriptor is free")
 
     link = Link(bench)
-    watch = Watch(Failing(link, lambda: bench.now, None), link, lambda: bench.now)
+    poller = RobotPoller(Failing(link, lambda: bench.now, None), link, lambda: bench.now)
     try:
         assert again.wait(10.0)
     finally:
-        watch.stop()
+        poller.stop()
     (record,) = (it for it in caplog.records if it.levelno == logging.ERROR)
     assert record.exc_text is not None
     assert "no descriptor is free" in record.exc_text

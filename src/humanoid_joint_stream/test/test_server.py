@@ -179,7 +179,7 @@ def test_a_fault_refuses_activations_until_it_is_cleared(
             time.sleep(0.001)
         bench.server_lives = False
         bench.tick()
-        bench.look()
+        bench.poll()
         with pytest.raises(StreamFaultError, match="elbow moved at 1"):
             control._result(control._stream)
         with pytest.raises(StreamFaultError, match="elbow moved at 1"):
@@ -198,7 +198,7 @@ def test_the_robots_own_fault_is_listed_and_cleared(served: Served, client: Join
     """Case 35, over the wire."""
     fallen = Situation(Mode.DAMPING, "motor: too hot", (FELL_TO_SAFETY.name,), 7)
     served.bench.leave(fallen)
-    served.bench.look()
+    served.bench.poll()
     (fault,) = client.faults()
     assert fault.cause == "motor: too hot"
     with pytest.raises(StreamFaultError, match="motor: too hot"), client.control():
@@ -208,7 +208,7 @@ def test_the_robots_own_fault_is_listed_and_cleared(served: Served, client: Join
         client.clear_fault(fault)
     served.link.refusal = ""
     client.clear_fault(fault)
-    served.bench.look()
+    served.bench.poll()
     assert client.faults() == []
     with pytest.raises(InvalidRequestError, match="no such fault"):
         client.clear_fault(Fault(5, "", 0, True))

@@ -158,7 +158,7 @@ def test_a_mode_that_the_operator_requests_ends_the_stream() -> None:
     bench.send(update(bench.now))
     bench.tick()
     bench.leave(Situation(Mode.DAMPING))
-    bench.look()
+    bench.poll()
     bench.ends_with(Status.INACTIVE, "the robot is in DAMPING")
 
 
@@ -169,12 +169,12 @@ def test_a_fall_ends_the_stream_and_is_a_fault() -> None:
     bench.tick()
     fallen = Situation(Mode.DAMPING, "motor: too hot", (FELL_TO_SAFETY.name,), 7)
     bench.leave(fallen)
-    bench.look()
+    bench.poll()
     bench.ends_with(Status.INACTIVE, "motor: too hot")
     (fault,) = bench.session.standing_faults()
     assert (fault.cause, fault.time) == ("motor: too hot", bench.now)
     bench.situation = Situation(Mode.DAMPING)
-    bench.look()
+    bench.poll()
     assert bench.session.standing_faults() == []
 
 
@@ -188,13 +188,13 @@ def test_the_end_has_the_reason_of_the_switch_also_if_its_statement_comes_later(
     bench.tick()
     bench.now += held_up
     bench.leave(Situation(Mode.REMOTE))
-    bench.look()
+    bench.poll()
     bench.now += STATEMENT - 1
-    bench.look()
+    bench.poll()
     assert bench.stream is not None
     assert bench.stream.end is None
     bench.situation = Situation(Mode.DAMPING, "motor: too hot", (FELL_TO_SAFETY.name,), 7)
-    bench.look()
+    bench.poll()
     bench.ends_with(Status.INACTIVE, "the robot is in DAMPING: motor: too hot")
 
 
@@ -203,12 +203,12 @@ def test_a_cleared_fault_does_not_end_the_activation_that_follows_at_once() -> N
     bench.send(update(bench.now, velocity_safety_limit=0.5))
     bench.state.velocity[0] = 1.0
     bench.tick()
-    bench.look()
+    bench.poll()
     bench.state.velocity[0] = 0.0
     (fault,) = bench.session.standing_faults()
     bench.session.clear_own_fault(fault)
     bench.following()
-    bench.look()
+    bench.poll()
     bench.send(update(bench.now))
     bench.tick()
     assert bench.execution is Execution.FOLLOWING
@@ -235,11 +235,11 @@ def test_a_switch_without_a_statement_ends_the_stream_soon() -> None:
         bench.send(update(bench.now))
         bench.tick()
         bench.leave(Situation(Mode.REMOTE))
-        bench.look()
+        bench.poll()
         assert bench.stream is not None
         assert bench.stream.end is None
         bench.now += STATEMENT
-        bench.look()
+        bench.poll()
         bench.ends_with(Status.INACTIVE, "the robot is in REMOTE")
 
 
@@ -248,7 +248,7 @@ def test_a_loop_that_stands_still_ends_the_stream() -> None:
     bench.send(update(bench.now))
     bench.tick()
     bench.now += SECOND
-    bench.look()
+    bench.poll()
     bench.ends_with(Status.INACTIVE, "the control loop has not ticked for 1.00 s")
 
 
@@ -260,8 +260,8 @@ def test_the_reason_is_of_one_report_also_if_the_robot_leaves_meanwhile() -> Non
     newest = bench.file.report
     bench.file.report = lambda: before if next(read, False) else newest()  # type: ignore[method-assign]
     bench.leave(Situation(Mode.DAMPING, "stopped"))
-    bench.look()
-    bench.look()
+    bench.poll()
+    bench.poll()
     bench.ends_with(Status.INACTIVE, "the robot is in DAMPING: stopped")
 
 
@@ -273,7 +273,7 @@ def test_an_activation_needs_the_lease_no_fault_and_remote_in_this_order() -> No
     bench.leave(Situation(Mode.DAMPING, "stopped"))
     assert session.readiness(bench.lease, bench.now)[0] is Status.NOT_READY
     fallen = Situation(Mode.DAMPING, "stopped", (FELL_TO_SAFETY.name,))
-    session.look(fallen, bench.now)
+    session.poll(fallen, bench.now)
     assert session.readiness(bench.lease, bench.now) == (Status.FAULT, "stopped")
 
 

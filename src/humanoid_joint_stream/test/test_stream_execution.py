@@ -234,7 +234,7 @@ def test_a_joint_above_the_velocity_limit_is_a_fault_in_the_same_tick() -> None:
     bench.tick()
     assert bench.is_damped()
     assert bench.execution is Execution.FAULT
-    bench.look()
+    bench.poll()
     bench.ends_with(Status.FAULT, "elbow moved at 1.00 rad/s, limit 0.5 rad/s")
     (fault,) = bench.session.standing_faults()
     bench.state.velocity[1] = 0.0

@@ -71,7 +71,7 @@ class StreamServer:
         def watch() -> None:
             while True:
                 machine.sleep(HEARTBEAT)
-                session.look(link.situation, machine.clock_ns())
+                session.poll(link.situation, machine.clock_ns())
 
         machine.start("calls", serve)
         machine.start("watch", watch)

@@ -29,8 +29,8 @@ class EndReason(IntEnum):
     FAULT = 4
 
 
-class Orders(NamedTuple):
-    """Orders of the server, besides commands."""
+class ServerState(NamedTuple):
+    """What the server has last written into the shared memory, besides commands."""
 
     heartbeat: int  # [ns]
     activation: int  # that is in force; 0: none
@@ -61,7 +61,7 @@ class StreamExecution:
         """The execution of the latest tick."""
         return self._report
 
-    def begin(self, state: JointState, orders: Orders, seen: int) -> None:
+    def begin(self, state: JointState, server: ServerState, seen: int) -> None:
         """Begin to hold the measured pose. Commands up to number `seen` are ignored."""
         self._held[:] = state.position
         self._gains[:] = self._mode_gains
@@ -71,8 +71,8 @@ class StreamExecution:
         self._report = before._replace(
             time=0,
             execution=Execution.HOLDING,
-            ended=max(before.ended, orders.activation),
-            activation=orders.activation,
+            ended=max(before.ended, server.activation),
+            activation=server.activation,
             why_ended=EndReason.NOT_ENDED,
             applied_key=0,
             applied_time=0,
@@ -91,15 +91,15 @@ class StreamExecution:
         command: JointCommand,
         now: int,
         period: float,
-        orders: Orders,
+        server: ServerState,
         newest: tuple[int, SentCommand] | None,
     ) -> None:
         """Fill `command` for this tick, `period` [s] after the last; `newest` has its number."""
         late = period * self._facts.update_rate
-        self._serve(orders, state)
+        self._serve(server, state)
         self._report = self._report._replace(
             time=now,
-            activation=orders.activation,
+            activation=server.activation,
             position_clipped=0,
             load_clipped=0,
         )
@@ -107,8 +107,8 @@ class StreamExecution:
             self._seen = newest[0]
             self._take(newest[1], now)
         if self._report.execution == Execution.FOLLOWING:
-            self._judge_end(now, late, orders, state)
-        elif self._waits() and now - orders.heartbeat > SERVER_SILENCE:
+            self._judge_end(now, late, server, state)
+        elif self._waits() and now - server.heartbeat > SERVER_SILENCE:
             # Its lease would end an activation without commands, but it cannot run out any more.
             self._end(EndReason.SERVER, self._report.activation, state)
         self._judge_velocity(state, now)
@@ -116,15 +116,15 @@ class StreamExecution:
 
     # Inside.
 
-    def _serve(self, orders: Orders, state: JointState) -> None:
+    def _serve(self, server: ServerState, state: JointState) -> None:
         report = self._report
-        if report.execution == Execution.FAULT and orders.cleared >= report.fault:
+        if report.execution == Execution.FAULT and server.cleared >= report.fault:
             self._report = report._replace(execution=Execution.FALLBACK)
             self._held[:] = state.position
         sent = self._sent
-        stopped = sent is not None and orders.activation != sent.activation
+        stopped = sent is not None and server.activation != sent.activation
         # A client may end before its first command.
-        if stopped or (self._waits() and not orders.activation):
+        if stopped or (self._waits() and not server.activation):
             self._fall_back(state)
 
     def _waits(self) -> bool:
@@ -151,11 +151,11 @@ class StreamExecution:
             why_ended=EndReason.NOT_ENDED,
         )
 
-    def _judge_end(self, now: int, late: float, orders: Orders, state: JointState) -> None:
+    def _judge_end(self, now: int, late: float, server: ServerState, state: JointState) -> None:
         assert self._sent is not None
         if self._sent.command.is_over(now):
             why = EndReason.EXPIRED
-        elif now - orders.heartbeat > SERVER_SILENCE:
+        elif now - server.heartbeat > SERVER_SILENCE:
             why = EndReason.SERVER
         elif late > 1.0 + LATE:
             why = EndReason.LATE_TICK

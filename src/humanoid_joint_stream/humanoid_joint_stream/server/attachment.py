@@ -47,7 +47,7 @@ class Attachment:
         self._loaded_at = 0
         self._problem = ""
 
-    def look(self) -> None:
+    def poll(self) -> None:
         """Attach, or leave a process that has ended. Called a few times a second."""
         robot = self.robot
         if robot is not None:
@@ -105,7 +105,7 @@ class Attachment:
 
     def _record(self) -> RecordFile | None:
         """Return the tick records of the control process, if it runs."""
-        with suppress(OSError):  # of the search: the next look searches again
+        with suppress(OSError):  # of the search: the next poll searches again
             for path in reversed(self._records.files(self._namespace)):
                 with suppress(OSError, RobotError):
                     record = self._records.attach(Path(path))

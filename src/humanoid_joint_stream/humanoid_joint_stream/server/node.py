@@ -38,8 +38,8 @@ from humanoid_joint_stream.server.session import Situation
 from humanoid_joint_stream.server.transport import local_server, network_server
 
 NODE: Final = "joint_stream"
-HEARTBEAT: Final = 0.01  # [s] between two looks at the robot
-ATTACH: Final = 20  # looks between two searches for the control process
+HEARTBEAT: Final = 0.01  # [s] between two polls of the robot
+ATTACH: Final = 20  # polls between two searches for the control process
 CLEARING: Final = 3.0  # [s] the mode manager may take to clear a fault
 SWITCH_INTERVAL: Final = 0.0005  # [s] after which one of the process's threads makes way
 END: Final = 0.5  # [s] calls may take to end
@@ -146,8 +146,8 @@ def situation_of(message: ControlMode) -> Situation | None:
     )
 
 
-class Watch:
-    """Looks at the robot every few ms, in a thread of its own."""
+class RobotPoller:
+    """Polls the robot every few ms, in a thread of its own."""
 
     def __init__(self, attachment: Attachment, link: RobotLink, clock: Callable[[], int]) -> None:
         self._attachment, self._link, self._clock = attachment, link, clock
@@ -163,27 +163,27 @@ class Watch:
         self._attachment.leave("the server ends")
 
     def _run(self) -> None:
-        looks = 0
+        polls = 0
         while not self._stop.wait(HEARTBEAT):
-            self._attempt(self._look_at_session)
-            if looks % ATTACH == 0:
-                self._attempt(self._attachment.look)
-            looks += 1
+            self._attempt(self._poll_session)
+            if polls % ATTACH == 0:
+                self._attempt(self._attachment.poll)
+            polls += 1
 
-    def _look_at_session(self) -> None:
+    def _poll_session(self) -> None:
         robot = self._attachment.robot
         if robot is not None:
-            robot.session.look(self._link.situation, self._clock())
+            robot.session.poll(self._link.situation, self._clock())
 
-    def _attempt(self, look: Callable[[], None]) -> None:
-        """Call `look`; log each error once."""
+    def _attempt(self, poll: Callable[[], None]) -> None:
+        """Call `poll`; log each error once."""
         try:
-            look()
-        except Exception as error:  # later looks are what ends a lease that is not kept
+            poll()
+        except Exception as error:  # later polls are what ends a lease that is not kept
             text = f"{type(error).__name__}: {error}"
             if text not in self._problems:
                 self._problems.add(text)
-                logger.exception("a look at the robot failed")
+                logger.exception("a poll of the robot failed")
 
 
 def run(arguments: Sequence[str], stop: threading.Event) -> int:
@@ -212,14 +212,14 @@ def _run(arguments: Sequence[str], stop: threading.Event) -> int:
                 server, port = calls.call(network_server(answers, parameters.listen, *words))
                 servers.append(server)
                 logger.info("joint stream with TLS on port %d", port)
-            watch = Watch(attachment, link, clock)
+            poller = RobotPoller(attachment, link, clock)
             for server in servers:
                 calls.call(server.start())
             gc.freeze()  # what is there by now is there to stay
             try:
                 spin_until(ros, link.node, stop.is_set)
             finally:
-                watch.stop()
+                poller.stop()
                 for server in servers:
                     calls.call(server.stop(END))
                 socket.unlink(missing_ok=True)

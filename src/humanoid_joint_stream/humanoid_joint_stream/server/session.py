@@ -183,7 +183,7 @@ class Session:
     def receive(self, stream: CommandStream, update: Any, now: int) -> None:
         """Take an update: leave its command for the robot's next tick, or end the stream."""
         with self.lock:
-            self._look_at_activation(now)  # ended here too, in case `look` has not been called
+            self._check_activation(now)  # ended here too, in case `poll` has not been called
             if stream is not self._stream:
                 return
             self.file.words[Word.HEARTBEAT] = now  # a server that receives updates is alive
@@ -222,7 +222,7 @@ class Session:
 
     # In between.
 
-    def look(self, situation: Situation, now: int) -> None:
+    def poll(self, situation: Situation, now: int) -> None:
         """Send the server's heartbeat, and end expired streams and leases. Called every few ms."""
         with self.lock:
             self.file.words[Word.HEARTBEAT] = now
@@ -230,7 +230,7 @@ class Session:
                 self._fallen_at = now
             self.situation = situation
             self._end_lease_that_ran_out(now)
-            self._look_at_activation(now)
+            self._check_activation(now)
             stream = self._stream
             if stream is None or self.activation or stream.has_been_active:
                 return
@@ -243,7 +243,7 @@ class Session:
             self.lease.end()
             self.stop(Status.NO_LEASE, f"the lease of {owner} was not kept")
 
-    def _look_at_activation(self, now: int) -> None:
+    def _check_activation(self, now: int) -> None:
         """End the activation if the robot no longer follows."""
         if not self.activation:
             return
