@@ -263,15 +263,15 @@ def test_a_wrong_table_is_refused_by_its_line(tmp_path: Path, text: str, words: 
 def test_more_passes_cover_the_range_more_often() -> None:
     def legs(passes: int) -> int:
         found = BreakawayRecording(replace(bounds(), passes=passes))
-        found.way.begin(0.0)
-        return len(found.way.legs)
+        found.path.begin(0.0)
+        return len(found.path.legs)
 
     assert [legs(1), legs(2), legs(3)] == [3, 5, 7]
 
 
 def test_a_range_of_which_the_joint_is_at_the_end_needs_no_first_leg() -> None:
-    way = SweepRecording(Bounds(0.0, 1.0, -2.0, 2.0, 1.0, 1.0)).way
-    way.begin(1.0)
-    assert [leg[0] for leg in way.legs] == [-1, 1]
-    way.begin(-0.5)
-    assert [leg[0] for leg in way.legs] == [1, -1]
+    path = SweepRecording(Bounds(0.0, 1.0, -2.0, 2.0, 1.0, 1.0)).path
+    path.begin(1.0)
+    assert [leg[0] for leg in path.legs] == [-1, 1]
+    path.begin(-0.5)
+    assert [leg[0] for leg in path.legs] == [1, -1]

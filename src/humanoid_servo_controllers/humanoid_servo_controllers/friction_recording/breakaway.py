@@ -75,12 +75,12 @@ class BreakawayRecording(Recording):
         if waited >= RELEASE and max(positions) - min(positions) < RESTS:
             self._recent.clear()
             self._released = None
-            if not (self.way.passed(sample.position) and self.way.done):
+            if not (self.path.passed(sample.position) and self.path.done):
                 self._ramp = [sample]
         return sample.gravity
 
     def _push(self, sample: Sample) -> float:
-        start, direction = self._ramp[0], self.way.direction
+        start, direction = self._ramp[0], self.path.direction
         moved = direction * (sample.position - start.position)
         if moved < -self._threshold:
             raise RecordingError(

@@ -1,4 +1,4 @@
-"""The common parts of the two recording methods: samples, limits, the way over the range."""
+"""The common parts of the two recording methods: samples, limits, the path over the range."""
 
 from __future__ import annotations
 
@@ -72,10 +72,11 @@ class Bounds:
 
 
 @dataclass(slots=True)
-class Way:
-    """Forwards from the start to the upper end, to and fro, from the lower end to the start.
+class RecordingPath:
+    """The legs that move a joint over its range, each direction as often as the other.
 
-    So each direction covers the range as often. A leg whose end is reached already is left out.
+    They lead from the start to the upper end, to and fro between the ends, and from the lower end
+    to the start. A leg whose end is reached already is left out.
     """
 
     bounds: Bounds
@@ -111,7 +112,7 @@ class Way:
         return True
 
     def remaining(self, position: float) -> float:
-        """Return what is left of the way [rad]."""
+        """Return what is left of the path [rad]."""
         lengths = [abs(end - begin) for _, begin, end in self.legs[1:]]
         here = max(self.direction * (self.legs[0][2] - position), 0.0) if self.legs else 0.0
         return here + sum(lengths)
@@ -122,14 +123,14 @@ class Recording(ABC):
 
     Attributes:
         samples: the friction found so far.
-        way: that is left.
+        path: what is left of it.
     """
 
     def __init__(self, bounds: Bounds) -> None:
         self.bounds = bounds
-        self.way = Way(bounds)
+        self.path = RecordingPath(bounds)
         self._samples: list[FrictionSample] = []
-        self._length = 0.0  # [rad] of the whole way
+        self._length = 0.0  # [rad] of the whole path
         self._latest: Sample | None = None
 
     @property
@@ -140,16 +141,16 @@ class Recording(ABC):
     @property
     def done(self) -> bool:
         """Return True when the whole range was passed in both directions."""
-        return self._latest is not None and self.way.done
+        return self._latest is not None and self.path.done
 
     @property
     def fraction(self) -> float:
-        """Return how much of the way is done, 0 to 1."""
+        """Return how much of the path is done, 0 to 1."""
         if self._latest is None:
             return 0.0
         if self._length <= 0.0:
             return 1.0
-        return min(max(1.0 - self.way.remaining(self._latest.position) / self._length, 0.0), 1.0)
+        return min(max(1.0 - self.path.remaining(self._latest.position) / self._length, 0.0), 1.0)
 
     def step(self, sample: Sample) -> float:
         """Return the next command, [Nm] or [rad/s]: see the method; at rest once it is done.
@@ -157,11 +158,11 @@ class Recording(ABC):
         Raises RecordingError: the joint is beyond a limit, too fast, pushed, or does not move.
         """
         if self._latest is None:
-            self.way.begin(sample.position)
-            self._length = self.way.remaining(sample.position)
+            self.path.begin(sample.position)
+            self._length = self.path.remaining(sample.position)
         self._latest = sample
         self._check(sample)
-        return self._at_rest(sample) if self.way.done else self._step(sample)
+        return self._at_rest(sample) if self.path.done else self._step(sample)
 
     @abstractmethod
     def _step(self, sample: Sample) -> float:
@@ -178,14 +179,14 @@ class Recording(ABC):
                 f"the joint moves at {sample.velocity:.2f} rad/s {place}, expected at most "
                 f"{bounds.max_speed:g}"
             )
-        if self.way.done:
+        if self.path.done:
             return
         # A joint that is at its stop to begin with must be able to leave it.
         outward = {
             1: sample.position - bounds.limit_upper,
             -1: bounds.limit_lower - sample.position,
         }
-        if outward[self.way.direction] > OVERSHOOT:
+        if outward[self.path.direction] > OVERSHOOT:
             limits = f"{bounds.limit_lower:g} to {bounds.limit_upper:g} rad"
             raise RecordingError(f"the joint is beyond its limits {place}, expected {limits}")
 

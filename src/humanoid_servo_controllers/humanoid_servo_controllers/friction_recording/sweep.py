@@ -48,18 +48,18 @@ class SweepRecording(Recording):
         return 0.0
 
     def _step(self, sample: Sample) -> float:
-        if self.way.passed(sample.position):
+        if self.path.passed(sample.position):
             self._averaged.clear()
             self._farthest = self._moved = None
-            if self.way.done:
+            if self.path.done:
                 return 0.0
         self._watch(sample)
         self._average(sample)
-        return self.way.direction * self._speed
+        return self.path.direction * self._speed
 
     def _watch(self, sample: Sample) -> None:
         """Raise RecordingError if the joint does not move, or not where it should."""
-        direction = self.way.direction
+        direction = self.path.direction
         if self._farthest is None or self._moved is None:
             self._farthest = self._moved = sample
         ahead = direction * (sample.position - self._farthest.position)
@@ -94,7 +94,7 @@ class SweepRecording(Recording):
         lasted = sample.time - first.time
         if lasted < AVERAGED:
             return
-        direction = self.way.direction
+        direction = self.path.direction
         speed = direction * (sample.position - first.position) / lasted
         if abs(speed - self._speed) <= STEADY * self._speed:
             effort = float(np.mean([it.effort - it.gravity for it in self._averaged[1:]]))
