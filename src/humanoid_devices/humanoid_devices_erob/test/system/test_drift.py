@@ -16,16 +16,16 @@ DRIFTS = (0.0, 20.0, 100.0)  # [ppm]
 TIMEOUT = 60.0  # [s] of ring time until the drives are enabled again
 
 
-class Watch:
+class EnabledDrives:
     """Records the drives that come into operation in each frame, and their clock errors."""
 
     def __init__(self, bench) -> None:
         self.bench = bench
         self.enabled = [True] * bench.count
         self.early: list[tuple[int, int]] = []  # slave, how far its clock was off [ns]
-        bench.time.on_frame = self._look
+        bench.time.on_frame = self._observe
 
-    def _look(self, _frame: bytes) -> None:
+    def _observe(self, _frame: bytes) -> None:
         for slave, drive in enumerate(self.bench.time.drives):
             enabled = drive.statusword == HEALTHY
             off = self.bench.time.ring.slaves[slave].clock.difference
@@ -54,9 +54,9 @@ def come_back(bench, within: float = TIMEOUT) -> None:
     raise AssertionError(bench.system.safety().message)
 
 
-def assert_all_well(bench, watch: Watch) -> None:
+def assert_all_well(bench, observed: EnabledDrives) -> None:
     bench.tick(10)
-    assert watch.early == []
+    assert observed.early == []
     assert bench.of_drives("statusword") == [HEALTHY] * 3
     assert max(bench.of_drives("dc_difference_ns")) < CONVERGED
 
@@ -67,7 +67,7 @@ def test_after_a_repaired_cut_no_drive_is_enabled_before_its_clock_is_right(
     make_bench, gap: float, drift: float
 ) -> None:
     bench = in_operation(make_bench, drift_ppm=drift)
-    watch = Watch(bench)
+    observed = EnabledDrives(bench)
     bench.control.cut(0)
     bench.tick(round(gap * RATE))
     assert bench.of_drives("statusword")[1:] != [HEALTHY] * 2
@@ -76,7 +76,7 @@ def test_after_a_repaired_cut_no_drive_is_enabled_before_its_clock_is_right(
     assert off[0] < CONVERGED
     assert (min(off[1:]) > CONVERGED) is (drift > 0.0)
     come_back(bench)
-    assert_all_well(bench, watch)
+    assert_all_well(bench, observed)
 
 
 @pytest.mark.parametrize("drift", DRIFTS)
@@ -85,13 +85,13 @@ def test_after_a_pause_of_the_master_no_drive_is_enabled_before_its_clock_is_rig
     make_bench, gap: float, drift: float
 ) -> None:
     bench = in_operation(make_bench, drift_ppm=drift)
-    watch = Watch(bench)
+    observed = EnabledDrives(bench)
     bench.time.advance(gap)
     assert HEALTHY not in bench.of_drives("statusword")
     off = bench.of_drives("dc_difference_ns")
     assert (min(off[1:]) > CONVERGED) is (drift > 0.0)
     come_back(bench)
-    assert_all_well(bench, watch)
+    assert_all_well(bench, observed)
 
 
 def test_drive_whose_clock_has_drifted_is_named_until_it_is_right(make_bench) -> None:
@@ -108,9 +108,9 @@ def test_drive_whose_clock_has_drifted_is_named_until_it_is_right(make_bench) ->
 def test_drives_whose_clocks_never_stay_right_are_never_enabled_again(make_bench) -> None:
     """Without a correction of their rate, 20 ppm at 50 Hz are 17 us between two frames."""
     bench = in_operation(make_bench, drift_ppm=20.0, keeps_rate=0.0)
-    watch = Watch(bench)
+    observed = EnabledDrives(bench)
     bench.time.advance(1.0)
     with pytest.raises(AssertionError, match=r"j1: not enabled: its clock is .* ns off"):
         come_back(bench, within=10.0)
-    assert watch.early == []
+    assert observed.early == []
     assert bench.of_drives("statusword")[1:] != [HEALTHY] * 2
