@@ -16,7 +16,7 @@ from fault_campaign.disturbing.stalls import Stalls
 from fault_campaign.judging.archive import Claim
 from fault_campaign.judging.black_box_check import FileCoverage
 from fault_campaign.judging.process_ends import violations as of_ends
-from fault_campaign.judging.violation import Breach, Violation
+from fault_campaign.judging.violation import Violation, ViolationType
 from fault_campaign.kinds.kind import Kind
 from fault_campaign.robot import NotHealthyError, Sabotage
 from fault_campaign.trial import Result, Trial
@@ -26,14 +26,14 @@ ATTEMPTS: Final = 4  # at a trial that the host disturbs; the last attempt count
 # A machine that was late while the fault lasted cannot be the reason for these.
 NEVER_EXCUSED: Final = frozenset(
     {
-        Breach.NO_DATA,
-        Breach.REFUTED,
-        Breach.UP_AGAIN,
-        Breach.REFUSED,
-        Breach.NOT_WELL,
-        Breach.DIED,
-        Breach.TRACEBACK,
-        Breach.DID_NOT_END,
+        ViolationType.NO_DATA,
+        ViolationType.REFUTED,
+        ViolationType.UP_AGAIN,
+        ViolationType.REFUSED,
+        ViolationType.NOT_WELL,
+        ViolationType.DIED,
+        ViolationType.TRACEBACK,
+        ViolationType.DID_NOT_END,
     }
 )
 
@@ -89,7 +89,7 @@ class Open:
         """Return the trial with the violations found in its files."""
         if self.claim is None:
             return self.entry
-        lost = tuple(Violation(Breach.LOST, text) for text in self.claim.wrong)
+        lost = tuple(Violation(ViolationType.LOST, text) for text in self.claim.wrong)
         return replace(self.entry, kept=self.claim.found, lost=lost)
 
 
@@ -161,7 +161,7 @@ def excusable(entry: Entry, *, starves: bool) -> bool:
     """Return True if a hold-up of the host may be the reason of all violations of an entry."""
     own = starves and entry.result.verdict is not None
     late = entry.held_up > 0.0 and not own
-    return late and bool(entry.news) and not {it.breach for it in entry.news} & NEVER_EXCUSED
+    return late and bool(entry.news) and not {it.type for it in entry.news} & NEVER_EXCUSED
 
 
 def _text_of(violations: Sequence[Violation]) -> str:
@@ -170,7 +170,7 @@ def _text_of(violations: Sequence[Violation]) -> str:
 
 def _failed(due: PlannedTrial, begin: float, error: str, ends: Sequence[Violation]) -> Entry:
     """Return a trial after which the robot could not even be restarted."""
-    wrong = (Violation(Breach.NOT_WELL, error), *ends)
+    wrong = (Violation(ViolationType.NOT_WELL, error), *ends)
     result = Result.failed(due.kind, due.seed, wrong, begin, time.monotonic())
     return Entry(result, due.excused, 0.0)
 

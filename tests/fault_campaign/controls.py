@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from fault_campaign.campaign import Campaign, Entry
-from fault_campaign.judging.violation import Breach
+from fault_campaign.judging.violation import ViolationType
 from fault_campaign.kinds.catalogue import kinds_of
 from fault_campaign.kinds.kind import Kind
 from fault_campaign.report import line
@@ -29,7 +29,7 @@ class Control:
 
     sabotage: Sabotage
     kind: Kind
-    breach: Breach  # type of violation that the judge must find
+    type: ViolationType  # type of violation that the judge must find
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +42,8 @@ class ControlResult:
     @property
     def convicted(self) -> bool:
         """True if the judge found the defect."""
-        found = {it.breach for entry in self.entries for it in entry.news}
-        return self.control.breach in found
+        found = {it.type for entry in self.entries for it in entry.news}
+        return self.control.type in found
 
 
 def controls_of(robot: RobotJoints) -> tuple[Control, ...]:
@@ -52,24 +52,26 @@ def controls_of(robot: RobotJoints) -> tuple[Control, ...]:
     raises = replace(kinds["controller: exception"], starts=(Start.REMOTE,), watched=1.5)
     names = next(kinds[it] for it in _NAMES_IT if it in kinds and _ELBOW in kinds[it].joints)
     return (
-        Control(Sabotage(MAIN, "never_soft"), raises, Breach.NEVER_SOFT),
-        Control(Sabotage(MAIN, "soft_too_late"), raises, Breach.SOFT_TOO_LATE),
-        Control(Sabotage(MAIN, "up_again"), raises, Breach.UP_AGAIN),
-        Control(Sabotage(MAIN, "wrong_joint"), replace(names, only=(_ELBOW,)), Breach.WRONG_CAUSE),
+        Control(Sabotage(MAIN, "never_soft"), raises, ViolationType.NEVER_SOFT),
+        Control(Sabotage(MAIN, "soft_too_late"), raises, ViolationType.SOFT_TOO_LATE),
+        Control(Sabotage(MAIN, "up_again"), raises, ViolationType.UP_AGAIN),
+        Control(
+            Sabotage(MAIN, "wrong_joint"), replace(names, only=(_ELBOW,)), ViolationType.WRONG_CAUSE
+        ),
         Control(
             Sabotage(MAIN, "without_limits"),
             replace(kinds["command: huge effort"], only=(_WRIST,)),
-            Breach.EFFORT,
+            ViolationType.EFFORT,
         ),
         Control(
             Sabotage(MAIN, "late_policy_followed"),
             kinds["policy: silent for ever"],
-            Breach.NO_FALL,
+            ViolationType.NO_FALL,
         ),
         Control(
             Sabotage(BOX, "without_files"),
             kinds["operator: emergency stop in DAMPING"],
-            Breach.LOST,
+            ViolationType.LOST,
         ),
     )
 
@@ -92,4 +94,4 @@ def text_of(conviction: ControlResult) -> str:
     control = conviction.control
     mark = "convicted" if conviction.convicted else "NOT CONVICTED"
     trials = "\n  ".join(line(entry) for entry in conviction.entries)
-    return f"{control.sabotage.defect}: {mark} of '{control.breach}'\n  {trials}"
+    return f"{control.sabotage.defect}: {mark} of '{control.type}'\n  {trials}"

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from fault_campaign.judging.violation import Breach, Violation
+from fault_campaign.judging.violation import Violation, ViolationType
 
 GIVE_UP: Final = 20.0  # [s] limit of the time of a process to end
 # The robot ends with the campaign, also if that is killed.
@@ -143,7 +143,7 @@ class Program:
         self.send(signal.SIGTERM)
         if not self.wait(timeout):
             text = f"{self.label}: still there {timeout:g} s after SIGTERM"
-            self._stuck.append(Violation(Breach.DID_NOT_END, text))
+            self._stuck.append(Violation(ViolationType.DID_NOT_END, text))
             self.send(signal.SIGKILL)
             self.wait()
         elif self._process.returncode not in _ENDED:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import Final, Self
 
+from fault_campaign.approach import MODES, lead_to_start
 from fault_campaign.disturbing.stream import Stream
 from fault_campaign.judging.black_box_check import Expected
 from fault_campaign.judging.bounds import LIMITS
@@ -15,13 +16,12 @@ from fault_campaign.judging.judge import Verdict, Window, judge
 from fault_campaign.judging.links import contacts
 from fault_campaign.judging.message_check import GRACE, MessageCheck
 from fault_campaign.judging.process_ends import violations as of_ends
-from fault_campaign.judging.violation import Breach, Violation
+from fault_campaign.judging.violation import Violation, ViolationType
 from fault_campaign.kinds.kind import Kind, Outcome, Recovery, RefutedError, RequiredRecord, Scene
 from fault_campaign.robot import NotHealthyError, Refusal, Robot
 from fault_campaign.robot_joints import TargetJoint
 from fault_campaign.scenario import HANDS, Scenario, Start, draw
 from fault_campaign.simplification import AS_DRAWN, Simplification
-from fault_campaign.ways import MODES, reached
 from humanoid_bringup.robot_package import DEFAULT
 from humanoid_control_common.rules.reason_codes import RESET_SENT
 
@@ -132,7 +132,7 @@ class Trial:
                 self._closed()
                 now = robot.observer.now
                 text = f"mode {now.mode}, {now.status_message!r}"
-                self._violations.append(Violation(Breach.NOT_REACHED, text))
+                self._violations.append(Violation(ViolationType.NOT_REACHED, text))
         refused = self._recovered(struck=verdict is not None)
         kind, scene = self._kind, self._scene
         return Result(
@@ -195,7 +195,7 @@ class Trial:
         """Lead the robot to the mode of the scenario. Return True if it came into force."""
         robot, start = self._robot, self._scene.scenario.start
         robot.twin.record(ROOM)
-        return robot.stands is start or reached(robot.observer, start)
+        return robot.stands is start or lead_to_start(robot.observer, start)
 
     def _remains(self) -> bool:
         """Wait for the time of the fault. Return True if the robot did not leave its mode."""
@@ -226,7 +226,7 @@ class Trial:
         try:
             kind.inject(scene)
         except RefutedError as error:
-            self._violations.append(Violation(Breach.REFUTED, str(error)))
+            self._violations.append(Violation(ViolationType.REFUTED, str(error)))
         fault = scene.began
         self._violations += heard.listen()
         soft_from = self._lasts(fault)
@@ -245,7 +245,7 @@ class Trial:
         try:
             kind.mend(scene)
         except RefutedError as error:
-            self._violations.append(Violation(Breach.REFUTED, str(error)))
+            self._violations.append(Violation(ViolationType.REFUTED, str(error)))
         window = Window(
             fault=fault,
             soft_from=soft_from,
@@ -253,7 +253,7 @@ class Trial:
             within=kind.within if fallen or kind.outcome is Outcome.STOPS else None,
             spared=kind.spared(scene),
             follows=kind.robot.of(TargetJoint.RING) if kind.follows else (),
-            allowed={it.breach: it.upto for it in kind.allowed},
+            allowed={it.type: it.upto for it in kind.allowed},
         )
         recording = robot.twin.recorded()
         verdict = judge(recording, window, LIMITS[kind.robot.robot])
@@ -296,7 +296,7 @@ class Trial:
             robot.healthy()
         except NotHealthyError as error:
             text = f"after {kind.recovery.value}: {error}"
-            self._violations.append(Violation(Breach.NOT_WELL, text))
+            self._violations.append(Violation(ViolationType.NOT_WELL, text))
             robot.restart()
             robot.healthy()
         ends = ends.then(robot.ends())
@@ -317,4 +317,4 @@ def wrong_refusals(refusals: Sequence[Refusal], healed: float) -> list[Violation
     if not wrong:
         return []
     late = f"{wrong[-1].at - healed:+.1f} s from when it must be accepted"
-    return [Violation(Breach.REFUSED, f"{len(wrong)} times, last {late}: {wrong[-1].text}")]
+    return [Violation(ViolationType.REFUSED, f"{len(wrong)} times, last {late}: {wrong[-1].text}")]

@@ -20,14 +20,18 @@ from fault_campaign.judging.bounds import (
     STEP,
     Limits,
 )
-from fault_campaign.judging.violation import Breach, Violation
+from fault_campaign.judging.violation import Violation, ViolationType
 from humanoid_twin.physics.recorder import Recording
 
-_GENERAL: Final = {Breach.SPEED: SPEED, Breach.EFFORT: EFFORT, Breach.JUMP: JUMP}
+_GENERAL: Final = {
+    ViolationType.SPEED: SPEED,
+    ViolationType.EFFORT: EFFORT,
+    ViolationType.JUMP: JUMP,
+}
 _TEXT: Final = {
-    Breach.SPEED: "{:.2f} of its limit",
-    Breach.EFFORT: "{:.2f} of its limit",
-    Breach.JUMP: "{:.3f} rad off its course",
+    ViolationType.SPEED: "{:.2f} of its limit",
+    ViolationType.EFFORT: "{:.2f} of its limit",
+    ViolationType.JUMP: "{:.3f} rad off its course",
 }
 
 
@@ -55,7 +59,9 @@ class Window:
     within: float | None = None  # [s] until all joints must be soft; None: they need not be
     spared: Collection[str] = ()  # joints that cannot be softened any more
     follows: Collection[str] = ()  # joints of which a target that follows counts as soft
-    allowed: Mapping[Breach, float] = field(default_factory=dict)  # instead of the general bounds
+    allowed: Mapping[ViolationType, float] = field(
+        default_factory=dict
+    )  # instead of the general bounds
 
     @property
     def counted_from(self) -> float:
@@ -75,28 +81,30 @@ def judge(recording: Recording, window: Window, limits: Limits) -> Verdict:
     # The effort that brakes a joint is not limited: a joint that is too fast needs it all.
     brakes = torque * velocity < 0.0
     rows = {
-        Breach.SPEED: _ratios(velocity, [limits[name][0] for name in names]),
-        Breach.EFFORT: _ratios(np.where(brakes, 0.0, torque), most),
-        Breach.JUMP: _jumps(recording.position[:until], velocity),
+        ViolationType.SPEED: _ratios(velocity, [limits[name][0] for name in names]),
+        ViolationType.EFFORT: _ratios(np.where(brakes, 0.0, torque), most),
+        ViolationType.JUMP: _jumps(recording.position[:until], velocity),
     }
-    found = {breach: ratios.max(axis=0, initial=0.0) for breach, ratios in rows.items()}
+    found = {
+        violation_type: ratios.max(axis=0, initial=0.0) for violation_type, ratios in rows.items()
+    }
     violations: list[Violation] = []
     known: list[Violation] = []
-    for breach, values in found.items():
-        for i in np.flatnonzero(values > _GENERAL[breach]):
-            text = f"{names[i]}: {_TEXT[breach].format(values[i])}"
-            bound = window.allowed.get(breach, _GENERAL[breach])
+    for violation_type, values in found.items():
+        for i in np.flatnonzero(values > _GENERAL[violation_type]):
+            text = f"{names[i]}: {_TEXT[violation_type].format(values[i])}"
+            bound = window.allowed.get(violation_type, _GENERAL[violation_type])
             beyond = values[i] > bound
-            over = rows[breach][:, i] > (bound if beyond else _GENERAL[breach])
+            over = rows[violation_type][:, i] > (bound if beyond else _GENERAL[violation_type])
             at = float(recording.time[until - len(over) + int(np.argmax(over))])
-            (violations if beyond else known).append(Violation(breach, text, at))
+            (violations if beyond else known).append(Violation(violation_type, text, at))
     softened = _softened(recording, window)
     violations += _softness(recording, window, softened)
     return Verdict(
-        speed=float(found[Breach.SPEED].max()),
-        effort=float(found[Breach.EFFORT].max()),
+        speed=float(found[ViolationType.SPEED].max()),
+        effort=float(found[ViolationType.EFFORT].max()),
         braking=float(_ratios(np.where(brakes, torque, 0.0), most).max()),
-        jump=float(found[Breach.JUMP].max()),
+        jump=float(found[ViolationType.JUMP].max()),
         softened=softened,
         violations=tuple(violations),
         known=tuple(known),
@@ -108,17 +116,19 @@ def _missing(recording: Recording, window: Window, limits: Limits) -> list[Viola
     """Return what the recording lacks: joints, rows from fault to end, finite numbers."""
     lack = sorted(set(limits) ^ set(recording.names))
     if lack:
-        return [Violation(Breach.NO_DATA, f"the recording has {', '.join(lack)} not as expected")]
+        return [
+            Violation(ViolationType.NO_DATA, f"the recording has {', '.join(lack)} not as expected")
+        ]
     time = recording.time
     if not time.size or not (time[0] <= window.fault <= window.end <= time[-1] + 1.5 * STEP):
         has = f"{time[0]:.3f} to {time[-1]:.3f} s" if time.size else "nothing"
         needs = f"{window.fault:.3f} to {window.end:.3f} s"
-        return [Violation(Breach.NO_DATA, f"the recording has {has}, needed are {needs}")]
+        return [Violation(ViolationType.NO_DATA, f"the recording has {has}, needed are {needs}")]
     until = int(np.searchsorted(time, window.end, side="right"))
     steps = np.diff(time[:until])
     if not (np.abs(steps - STEP) < STEP / 2).all():
         at = time[int(np.argmax(~(np.abs(steps - STEP) < STEP / 2)))]
-        return [Violation(Breach.NO_DATA, f"rows are missing after {at:.3f} s")]
+        return [Violation(ViolationType.NO_DATA, f"rows are missing after {at:.3f} s")]
     values = {
         "position": recording.position,
         "velocity": recording.velocity,
@@ -130,7 +140,7 @@ def _missing(recording: Recording, window: Window, limits: Limits) -> list[Viola
     for what, rows in values.items():
         bad = ~np.isfinite(rows[:until]).all(axis=0)
         found += [
-            Violation(Breach.NO_DATA, f"{recording.names[i]}: {what} is not finite")
+            Violation(ViolationType.NO_DATA, f"{recording.names[i]}: {what} is not finite")
             for i in np.flatnonzero(bad)
         ]
     return found
@@ -144,10 +154,10 @@ def _softness(
     due = window.counted_from + window.within
     if softened is None:
         text = f"{', '.join(_stiff(recording, window))} at the end"
-        return (Violation(Breach.NEVER_SOFT, text, due),)
+        return (Violation(ViolationType.NEVER_SOFT, text, due),)
     if softened > window.within:
         text = f"after {softened:.3f} s, stated are {window.within:g} s"
-        return (Violation(Breach.SOFT_TOO_LATE, text, due),)
+        return (Violation(ViolationType.SOFT_TOO_LATE, text, due),)
     return ()
 
 

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from fault_campaign.judging.bounds import STEP
-from fault_campaign.judging.violation import Breach, Violation
+from fault_campaign.judging.violation import Violation, ViolationType
 from fault_campaign.robot_joints import RobotJoints, simulated_description
 from humanoid_control_common.robot.joints import FloatArray
 from humanoid_motion.collision.collision_model import CollisionModel
@@ -49,4 +49,4 @@ def contacts(recording: Recording, begin: float, end: float, robot: str) -> list
         return []
     depth = -min(it.distance for it in found)
     text = f"{found[touching[0]].links} touch, for {lasts:.2f} s in all, {depth * 1e3:.1f} mm deep"
-    return [Violation(Breach.CONTACT, text, float(recording.time[rows[touching[0]]]))]
+    return [Violation(ViolationType.CONTACT, text, float(recording.time[rows[touching[0]]]))]

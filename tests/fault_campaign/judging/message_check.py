@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final, Protocol
 
 from fault_campaign.judging.cause import Cause
-from fault_campaign.judging.violation import Breach, Violation
+from fault_campaign.judging.violation import Violation, ViolationType
 from fault_campaign.kinds.kind import Kind, Outcome
 from humanoid_control_common.rules.modes import SAFE_MODES, Mode
 from humanoid_control_common.rules.reason_codes import FELL_TO_SAFETY
@@ -64,7 +64,7 @@ class MessageCheck:
         observer = self._observer
         if not observer.within(self._kind.within + GRACE, lambda: self.fell):
             now = observer.now
-            return [Violation(Breach.NO_FALL, f"mode {now.mode}, {now.status_message!r}")]
+            return [Violation(ViolationType.NO_FALL, f"mode {now.mode}, {now.status_message!r}")]
         return self._wrong_cause() + self._without_reason()
 
     def conclude(self) -> list[Violation]:
@@ -73,7 +73,7 @@ class MessageCheck:
         if outcome is Outcome.OFF:
             return []
         if not observer.fresh(GRACE):
-            return [Violation(Breach.SILENT, f"no statement for {GRACE:g} s")]
+            return [Violation(ViolationType.SILENT, f"no statement for {GRACE:g} s")]
         if outcome in (Outcome.STAYS, Outcome.STOPS):
             return self._stayed()
         if self.fell:
@@ -91,7 +91,7 @@ class MessageCheck:
     def _departure(self) -> Violation:
         now = self._observer.now
         text = f"{self._before.name}; mode {now.mode}, {now.status_message!r}"
-        return Violation(Breach.LEFT, text)
+        return Violation(ViolationType.LEFT, text)
 
     def _goes_up(self) -> list[Violation]:
         """Return a violation if a request without clear_fault leaves DAMPING after a fall."""
@@ -99,7 +99,7 @@ class MessageCheck:
         observer.request(Mode.STANDBY)
         observer.fresh(GRACE)
         if observer.now.mode != Mode.DAMPING:
-            return [Violation(Breach.UP_AGAIN, f"mode {observer.now.mode}")]
+            return [Violation(ViolationType.UP_AGAIN, f"mode {observer.now.mode}")]
         return []
 
     def _without_reason(self) -> list[Violation]:
@@ -111,7 +111,7 @@ class MessageCheck:
         if FELL_TO_SAFETY.name in first.reason_codes:
             return []
         early = f"mode {first.mode} was stated without it first: {first.status_message!r}"
-        return [Violation(Breach.WRONG_CAUSE, early)]
+        return [Violation(ViolationType.WRONG_CAUSE, early)]
 
     def _wrong_cause(self) -> list[Violation]:
         observer = self._observer
@@ -126,7 +126,7 @@ class MessageCheck:
         now = observer.now
         stated = f"{list(now.reason_codes)} {now.status_message!r}"
         text = f"{stated}; reported: {reported[-4:]}; demanded: {self.causes}"
-        return [Violation(Breach.WRONG_CAUSE, text)]
+        return [Violation(ViolationType.WRONG_CAUSE, text)]
 
     @property
     def _reports_a_fall(self) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from fault_campaign.judging.violation import Breach, Violation
+from fault_campaign.judging.violation import Violation, ViolationType
 from fault_campaign.programs import UnexpectedEnd
 
 
@@ -37,18 +37,18 @@ def violations(
     """Return the violations; `dies`, `raises` and `unclean` are those of a kind of fault."""
     found = list(ends.stuck)
     found += [
-        Violation(Breach.DIED, f"{death.label}: {death.text}")
+        Violation(ViolationType.DIED, f"{death.label}: {death.text}")
         for death in ends.deaths
         if death.label not in dies and not (unclean and death == UNCLEAN)
     ]
     dead = {death.label for death in ends.deaths}
     found += [
-        Violation(Breach.DIED, f"{label} did not, though the fault should have ended it")
+        Violation(ViolationType.DIED, f"{label} did not, though the fault should have ended it")
         for label in dies
         if label not in dead
     ]
     found += [
-        Violation(Breach.TRACEBACK, text)
+        Violation(ViolationType.TRACEBACK, text)
         for text in ends.exceptions
         if not (raises and re.search(raises, text))
     ]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 
-class Breach(StrEnum):
+class ViolationType(StrEnum):
     """Types of violations."""
 
     # Of the truth, by the judge.
@@ -42,9 +42,9 @@ class Breach(StrEnum):
 class Violation:
     """One violation. The same violation at another time is equal."""
 
-    breach: Breach
+    type: ViolationType
     text: str
     at: float | None = field(default=None, compare=False)  # [s] robot time; None: unknown
 
     def __str__(self) -> str:
-        return f"{self.breach}: {self.text}"
+        return f"{self.type}: {self.text}"

@@ -7,7 +7,7 @@ from typing import Final
 
 from fault_campaign.disturbing.disturbances import LATE, every, motor, on_bus, rare
 from fault_campaign.judging.cause import Cause
-from fault_campaign.judging.violation import Breach
+from fault_campaign.judging.violation import ViolationType
 from fault_campaign.kinds.kind import (
     BLOCK,
     JOINT,
@@ -193,7 +193,7 @@ _MOTORS: Final = (
         inject=motor(CanMethods.can_freeze),
         mend=motor(lambda can, identifier: can.can_freeze(identifier, False)),
         spared=lambda scene: [scene.joint],
-        allowed=(Allowed(Breach.SPEED, 4.0, _KEEPS_TORQUE),),
+        allowed=(Allowed(ViolationType.SPEED, 4.0, _KEEPS_TORQUE),),
     ),
     _motor(
         name="can: motor with another id",

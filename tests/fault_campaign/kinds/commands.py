@@ -9,7 +9,7 @@ from typing import Final
 from humanoid_control_msgs.msg import MITCommand
 
 from fault_campaign.disturbing.stream import Stream
-from fault_campaign.judging.violation import Breach
+from fault_campaign.judging.violation import ViolationType
 from fault_campaign.kinds.kind import Allowed, Kind, Outcome, Scene
 from fault_campaign.scenario import Start
 
@@ -104,16 +104,16 @@ _SWINGS_ON: Final = (
 )
 _ALLOWED: Final = {
     # The limit stage limits it to the end of the joint's range.
-    "huge position": (Allowed(Breach.JUMP, 0.1, _SWINGS_ON, robot="lite"),),
-    "a joint driven into its stop": (Allowed(Breach.JUMP, 0.1, _SWINGS_ON),),
+    "huge position": (Allowed(ViolationType.JUMP, 0.1, _SWINGS_ON, robot="lite"),),
+    "a joint driven into its stop": (Allowed(ViolationType.JUMP, 0.1, _SWINGS_ON),),
     "huge velocity": (
         Allowed(
-            Breach.JUMP,
+            ViolationType.JUMP,
             0.06,
             "a wrist that goes at 3.1 rad/s at once: 2 Nm s/rad pull with 6 Nm, 0.05 rad in 20 ms",
         ),
         Allowed(
-            Breach.JUMP,
+            ViolationType.JUMP,
             0.09,
             "a wrist that goes at 8 rad/s at once: its full effort, 7 Nm, turns it by 0.07 rad",
             robot="lite",
@@ -121,19 +121,19 @@ _ALLOWED: Final = {
     ),
     "huge stiffness": (
         Allowed(
-            Breach.JUMP,
+            ViolationType.JUMP,
             0.06,
             "a wrist that is made stiff closes the 0.05 rad by which it sags and lags",
         ),
     ),
     "huge effort": (
         Allowed(
-            Breach.JUMP,
+            ViolationType.JUMP,
             0.12,
             "the full effort of a wrist, 9 Nm, turns its 0.015 kg m2 by 0.12 rad in 20 ms",
         ),
         Allowed(
-            Breach.SPEED,
+            ViolationType.SPEED,
             2.2,
             "a commanded effort alone speeds a joint up to its safety limit, twice its limit",
             robot="lite",

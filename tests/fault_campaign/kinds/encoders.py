@@ -6,7 +6,7 @@ import math
 from functools import partial
 from typing import Final
 
-from fault_campaign.judging.violation import Breach
+from fault_campaign.judging.violation import ViolationType
 from fault_campaign.kinds.kind import (
     BLOCK,
     JOINT,
@@ -37,29 +37,35 @@ _STUCK_WHY: Final = (
     "measures no motion doesn't damp it"
 )
 _FOLLOWS_WHY: Final = "the drive follows its encoder until the loop has seen it twice"
-_FOLLOWED: Final = Allowed(Breach.JUMP, 0.1, _FOLLOWS_WHY)
+_FOLLOWED: Final = Allowed(ViolationType.JUMP, 0.1, _FOLLOWS_WHY)
 # A wrist's motor pulls with 20 Nm/rad, and by itself with up to 23 Nm (assumed): one period of the
 # loop is enough for that.
 _THROWS_WHY: Final = "the motor believes that its target is a turn away, until the loop has seen it"
 _TURNED: Final = {
     "ring": (_FOLLOWED,),
     "can": (
-        Allowed(Breach.SPEED, 18.0, _THROWS_WHY),
-        Allowed(Breach.EFFORT, 2.6, _THROWS_WHY),
-        Allowed(Breach.JUMP, 0.45, _THROWS_WHY),
+        Allowed(ViolationType.SPEED, 18.0, _THROWS_WHY),
+        Allowed(ViolationType.EFFORT, 2.6, _THROWS_WHY),
+        Allowed(ViolationType.JUMP, 0.45, _THROWS_WHY),
     ),
 }
 _STUCK: Final = {  # possible: 5.2 was measured
-    "ring": (Allowed(Breach.SPEED, 4.0, _STUCK_WHY), Allowed(Breach.JUMP, 0.07, _STUCK_WHY)),
+    "ring": (
+        Allowed(ViolationType.SPEED, 4.0, _STUCK_WHY),
+        Allowed(ViolationType.JUMP, 0.07, _STUCK_WHY),
+    ),
     "can": (
-        Allowed(Breach.SPEED, 6.0, _STUCK_WHY),
-        Allowed(Breach.JUMP, 0.07, _STUCK_WHY, robot="lite"),
+        Allowed(ViolationType.SPEED, 6.0, _STUCK_WHY),
+        Allowed(ViolationType.JUMP, 0.07, _STUCK_WHY, robot="lite"),
     ),
 }
 # The limits of Lite's joints are 2.7 Nm and more, half of the effort of their motors.
-_PULLS_WEAK: Final = Allowed(Breach.EFFORT, 2.1, _FOLLOWS_WHY, robot="lite")
+_PULLS_WEAK: Final = Allowed(ViolationType.EFFORT, 2.1, _FOLLOWS_WHY, robot="lite")
 # A wrist's motor pulls with 20 Nm/rad by itself: 12 Nm at 0.6 rad, 1.33 of its limit.
-_PULLS: Final = {"ring": (), "can": (Allowed(Breach.EFFORT, 1.36, _FOLLOWS_WHY), _PULLS_WEAK)}
+_PULLS: Final = {
+    "ring": (),
+    "can": (Allowed(ViolationType.EFFORT, 1.36, _FOLLOWS_WHY), _PULLS_WEAK),
+}
 _FAR_PULLS: Final = {"ring": (), "can": (_PULLS_WEAK,)}
 _REST: Final = 10.0  # [s] until an arm without torque comes to rest
 _FOUND: Final = 0.05  # [rad] between the true and the published position of a joint at rest
@@ -153,7 +159,7 @@ def _kinds(bus: str, strikes: TargetJoint) -> list[Kind]:
             watched=0.6,
             codes=(JOINT_TOO_FAST,),
             named=(JOINT,),
-            allowed=(_FOLLOWED, Allowed(Breach.SPEED, 2.0, _FOLLOWS_WHY), *_PULLS[bus]),
+            allowed=(_FOLLOWED, Allowed(ViolationType.SPEED, 2.0, _FOLLOWS_WHY), *_PULLS[bus]),
         ),
         kind(
             name=f"{bus}: encoder jumps by a turn",

@@ -11,7 +11,7 @@ from typing import Final
 
 from fault_campaign.disturbing.stream import Stream
 from fault_campaign.judging.cause import Cause
-from fault_campaign.judging.violation import Breach
+from fault_campaign.judging.violation import ViolationType
 from fault_campaign.robot import NotHealthyError, Robot
 from fault_campaign.robot_joints import PRIME, RobotJoints, TargetJoint
 from fault_campaign.scenario import ALL, Scenario, Start
@@ -117,22 +117,24 @@ def nothing(_scene: Scene) -> None:
 class Allowed:
     """A bound of one kind that is wider than the general one, for one quantity."""
 
-    breach: Breach  # SPEED, EFFORT or JUMP
+    type: ViolationType  # SPEED, EFFORT or JUMP
     upto: float
     why: str
     robot: str = ""  # name of the robot with this bound; empty: all robots
 
 
 # The motors of Lite's arms lose torque at once if their watchdogs act or their bus breaks.
-LETS_GO: Final = Allowed(Breach.JUMP, 0.06, "a raised arm without torque swings", robot="lite")
+LETS_GO: Final = Allowed(
+    ViolationType.JUMP, 0.06, "a raised arm without torque swings", robot="lite"
+)
 
 
 def widest(allowed: Sequence[Allowed]) -> list[Allowed]:
     """Return the widest bound of each quantity."""
     found: dict[str, Allowed] = {}
     for it in allowed:
-        if it.breach not in found or it.upto > found[it.breach].upto:
-            found[it.breach] = it
+        if it.type not in found or it.upto > found[it.type].upto:
+            found[it.type] = it
     return list(found.values())
 
 

@@ -10,7 +10,7 @@ from typing import Final
 from fault_campaign.disturbing.cpu_hogs import ordinary, urgent
 from fault_campaign.disturbing.small_disk import fill, make_room
 from fault_campaign.disturbing.small_memory import ROOM, SCARCE
-from fault_campaign.judging.violation import Breach
+from fault_campaign.judging.violation import ViolationType
 from fault_campaign.kinds.can import guarded
 from fault_campaign.kinds.causes import HELD_UP
 from fault_campaign.kinds.kind import (
@@ -109,7 +109,9 @@ def _room_again(scene: Scene) -> None:
 
 
 _CATCHES_UP: Final = Allowed(
-    Breach.JUMP, 0.06, "targets that come late are caught up with at the full speed of a joint"
+    ViolationType.JUMP,
+    0.06,
+    "targets that come late are caught up with at the full speed of a joint",
 )
 _urgently: Final = partial(
     Kind, within=1.0, spared=guarded, starves=True, allowed=(_CATCHES_UP,), codes=HELD_UP

@@ -10,7 +10,7 @@ from typing import Final
 from humanoid_control_msgs.msg import ControlMode, SafetyStatus
 from std_msgs.msg import Bool
 
-from fault_campaign.judging.violation import Breach
+from fault_campaign.judging.violation import ViolationType
 from fault_campaign.kinds.causes import HELD_UP, UNCONFIRMED
 from fault_campaign.kinds.kind import Allowed, Kind, Outcome, RefutedError, Scene
 from fault_campaign.robot import BEAT, OPERATOR
@@ -224,8 +224,8 @@ KINDS: Final = (
         inject=_limp_by_force,
         watched=1.5,
         allowed=(
-            Allowed(Breach.SPEED, 5.5, _FALLS_FREELY),
-            Allowed(Breach.JUMP, 0.1, _FALLS_FREELY),
+            Allowed(ViolationType.SPEED, 5.5, _FALLS_FREELY),
+            Allowed(ViolationType.JUMP, 0.1, _FALLS_FREELY),
         ),
     ),
     Kind(

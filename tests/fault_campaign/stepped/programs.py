@@ -6,7 +6,7 @@ import signal
 from collections.abc import Callable
 from typing import Final
 
-from fault_campaign.judging.violation import Breach, Violation
+from fault_campaign.judging.violation import Violation, ViolationType
 from fault_campaign.programs import GIVE_UP, UnexpectedEnd
 from humanoid_stepped.processes import KILLED, StackProcess
 
@@ -80,7 +80,7 @@ class SteppedProgram:
         self.send(signal.SIGTERM)
         if not self.wait(timeout):
             text = f"{self.label}: still there {timeout:g} s after SIGTERM"
-            self._stuck.append(Violation(Breach.DID_NOT_END, text))
+            self._stuck.append(Violation(ViolationType.DID_NOT_END, text))
             self.send(signal.SIGKILL)
         self._ending = False
 

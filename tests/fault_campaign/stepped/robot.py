@@ -11,6 +11,7 @@ from typing import Final
 
 from std_msgs.msg import String
 
+from fault_campaign.approach import lead_to_start
 from fault_campaign.campaign_controllers import PLUGIN, write_controllers
 from fault_campaign.disturbing.sabotage import DEFECTS
 from fault_campaign.judging.observer import Observer
@@ -29,7 +30,6 @@ from fault_campaign.stepped.programs import SteppedProgram
 from fault_campaign.stepped.reverted_mends import BY_INTERRUPTIONS, REVERTED_MENDS
 from fault_campaign.stepped.sdo_judge import SdoJudge
 from fault_campaign.stepped.stream_client import JointStream
-from fault_campaign.ways import reached
 from humanoid_control_cli.robot.operator_requests import BEAT_PERIOD, HEARTBEAT_TOPIC
 from humanoid_controller_manager.plugins import forget_plugins
 from humanoid_controller_manager.ros.process.stop_signals import EndRequests
@@ -106,7 +106,7 @@ class SimulatedRobot(Robot):
         """
         self._seed(seed)
         self.observer.forget()
-        self.stands = start if reached(self.observer, start) else None
+        self.stands = start if lead_to_start(self.observer, start) else None
 
     def begin(self, seed: int) -> None:
         """Begin a trial: the seed decides on all that follows."""

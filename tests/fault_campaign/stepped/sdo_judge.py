@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from typing import Any, Final
 
-from fault_campaign.judging.violation import Breach, Violation
+from fault_campaign.judging.violation import Violation, ViolationType
 from humanoid_control_common.rules.modes import SAFE_MODES
 from humanoid_devices_erob.wire.frame import Command, decode_frame
 from humanoid_stepped.robot import SteppedRobot
@@ -91,4 +91,6 @@ class SdoJudge:
         if sort not in self._found:
             self._found.add(sort)
             where = f"0x{key[0]:04X}:{key[1]:02X} of slave {slave}"
-            self.violations.append(Violation(Breach.SDO_WRITE, f"{where}: {text}", self._now))
+            self.violations.append(
+                Violation(ViolationType.SDO_WRITE, f"{where}: {text}", self._now)
+            )

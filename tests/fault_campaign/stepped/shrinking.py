@@ -29,12 +29,12 @@ def shrunk(entry: Entry, kind: Kind, seed: int, run: Run) -> Entry:
     """
     if not entry.result.start:
         return entry  # the trial itself failed
-    demands = {it.breach for it in entry.news}
+    demands = {it.type for it in entry.news}
     simplest, best = AS_DRAWN, entry
     for group in _groups(kind, seed, Start(entry.result.start)):
         for step in group(simplest):
             tried = run(step)
-            if demands & {it.breach for it in tried.news}:
+            if demands & {it.type for it in tried.news}:
                 simplest, best = step, tried
                 break  # the other trials of this group are less simple
     return replace(best, simplification=str(simplest))

@@ -12,7 +12,7 @@ from typing import Any, Final
 from rcl_interfaces.msg import Log
 
 from fault_campaign.campaign import Entry
-from fault_campaign.judging.violation import Breach, Violation
+from fault_campaign.judging.violation import Violation, ViolationType
 from fault_campaign.kinds.kind import Act, Kind, Scene
 from fault_campaign.simplification import AS_DRAWN, Simplification
 from fault_campaign.stepped.prepared import Prepared, adapter_of, tried
@@ -33,12 +33,12 @@ _LEVELS: Final = {
 }
 # Violations found during the recovery, after the window that the judge reads.
 _LATER: Final = {
-    Breach.REFUSED,
-    Breach.NOT_WELL,
-    Breach.DIED,
-    Breach.TRACEBACK,
-    Breach.DID_NOT_END,
-    Breach.LOST,
+    ViolationType.REFUSED,
+    ViolationType.NOT_WELL,
+    ViolationType.DIED,
+    ViolationType.TRACEBACK,
+    ViolationType.DID_NOT_END,
+    ViolationType.LOST,
 }
 
 
@@ -144,7 +144,7 @@ class TimeLine:
         """Return the time of the violation [ns since 1970], or `ended`, or the present time."""
         if violation.at is not None:
             return EPOCH + round(violation.at * NANO)
-        return self._files.now if violation.breach in _LATER else ended
+        return self._files.now if violation.type in _LATER else ended
 
     def _say(
         self,

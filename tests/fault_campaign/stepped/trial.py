@@ -8,7 +8,7 @@ from typing import Final
 from fault_campaign.campaign import Entry
 from fault_campaign.judging.black_box_check import Expected, FileCoverage, kept
 from fault_campaign.judging.fault_files import Flight
-from fault_campaign.judging.violation import Breach, Violation
+from fault_campaign.judging.violation import Violation, ViolationType
 from fault_campaign.kinds.kind import Kind
 from fault_campaign.robot import BOX
 from fault_campaign.simplification import AS_DRAWN, Simplification
@@ -40,15 +40,15 @@ def run(robot: SimulatedRobot, kind: Kind, seed: int, simpler: Simplification = 
     found = _file_of(robot, result.expected)
     if found is None:
         count = len(robot.stepped.black_box_files.kept)
-        lost = Violation(Breach.LOST, f"no file of the black box tells of it, of {count}")
+        lost = Violation(ViolationType.LOST, f"no file of the black box tells of it, of {count}")
         return Entry(result, (), 0.0, None, (lost,))
-    missing = tuple(Violation(Breach.LOST, text) for text in found.missing)
+    missing = tuple(Violation(ViolationType.LOST, text) for text in found.missing)
     return Entry(result, (), 0.0, found, missing)
 
 
 def failed(kind: Kind, seed: int, text: str) -> Entry:
     """Return the result of a trial that could not be brought to its end."""
-    wrong = (Violation(Breach.NOT_WELL, text),)
+    wrong = (Violation(ViolationType.NOT_WELL, text),)
     return Entry(Result.failed(kind, seed, wrong), (), 0.0)
 
 

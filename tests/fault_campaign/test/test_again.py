@@ -12,14 +12,14 @@ from fault_campaign.campaign import ATTEMPTS, Campaign, Entry, ExcusedAttempt, O
 from fault_campaign.judging.archive import Claim
 from fault_campaign.judging.black_box_check import Expected
 from fault_campaign.judging.judge import Verdict
-from fault_campaign.judging.violation import Breach, Violation
+from fault_campaign.judging.violation import Violation, ViolationType
 from fault_campaign.kinds.kind import Kind, nothing
 from fault_campaign.tally import Tally, at_most
 from fault_campaign.trial import Result
 
 WELL = Verdict(0.1, 0.1, 0.1, 0.0, 0.1, ())
-LATE = Violation(Breach.SOFT_TOO_LATE, "after 1 s")
-LOST = Violation(Breach.LOST, "no file tells of it")
+LATE = Violation(ViolationType.SOFT_TOO_LATE, "after 1 s")
+LOST = Violation(ViolationType.LOST, "no file tells of it")
 EXCUSE = ExcusedAttempt(0.2, (LATE,))
 
 
@@ -72,19 +72,20 @@ def test_a_missing_file_counts_without_a_hold_up_of_the_host(it: Open) -> None:
 
 
 @pytest.mark.parametrize(
-    "breach",
+    "violation_type",
     [
-        Breach.NO_DATA, Breach.REFUTED, Breach.UP_AGAIN, Breach.REFUSED, Breach.NOT_WELL,
-        Breach.DIED, Breach.TRACEBACK, Breach.DID_NOT_END,
+        ViolationType.NO_DATA, ViolationType.REFUTED, ViolationType.UP_AGAIN,
+        ViolationType.REFUSED, ViolationType.NOT_WELL, ViolationType.DIED,
+        ViolationType.TRACEBACK, ViolationType.DID_NOT_END,
     ],
 )  # fmt: skip
-def test_violation_that_no_hold_up_explains_counts_at_once(breach: Breach) -> None:
-    entries, again = outcome(trial(entry(LATE, Violation(breach, "so"), held_up=0.2)))
+def test_violation_that_no_hold_up_explains_counts_at_once(violation_type: ViolationType) -> None:
+    entries, again = outcome(trial(entry(LATE, Violation(violation_type, "so"), held_up=0.2)))
     assert (len(entries), again) == (1, [])
 
 
 def test_trial_of_a_kind_that_starves_the_machine_is_repeated_without_its_fault() -> None:
-    it = entry(Violation(Breach.NOT_REACHED, "so"), held_up=0.2)
+    it = entry(Violation(ViolationType.NOT_REACHED, "so"), held_up=0.2)
     it = replace(it, result=replace(it.result, verdict=None))
     assert outcome(trial(it, starves=True))[0] == []
 
@@ -112,12 +113,12 @@ def test_a_campaign_without_trials_shows_nothing() -> None:
 
 
 def test_a_robot_that_ends_wrongly_fails_a_campaign() -> None:
-    assert Tally.of([entry()], [Violation(Breach.DID_NOT_END, "control")]).failed
+    assert Tally.of([entry()], [Violation(ViolationType.DID_NOT_END, "control")]).failed
 
 
 def test_known_violation_fails_no_campaign() -> None:
     it = entry()
-    verdict = replace(WELL, known=(Violation(Breach.SPEED, "wrist"),))
+    verdict = replace(WELL, known=(Violation(ViolationType.SPEED, "wrist"),))
     assert not Tally.of([replace(it, result=replace(it.result, verdict=verdict))]).failed
 
 

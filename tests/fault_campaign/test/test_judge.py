@@ -10,7 +10,7 @@ import pytest
 from fault_campaign.judging.bounds import LIMITS
 from fault_campaign.judging.judge import Verdict, Window
 from fault_campaign.judging.judge import judge as judge_any
-from fault_campaign.judging.violation import Breach
+from fault_campaign.judging.violation import ViolationType
 
 from humanoid_bringup.robot_package import find_robot
 from humanoid_controller_manager.hardware.urdf import parse_robot_description
@@ -41,8 +41,10 @@ def judge(recording: Recording, window: Window) -> Verdict:
     return judge_any(recording, window, LIMITS["prime"])
 
 
-def breaches(recording: Recording, window: Window = WINDOW) -> list[tuple[Breach, str]]:
-    return [(it.breach, it.text) for it in judge(recording, window).violations]
+def violation_types(
+    recording: Recording, window: Window = WINDOW
+) -> list[tuple[ViolationType, str]]:
+    return [(it.type, it.text) for it in judge(recording, window).violations]
 
 
 def test_the_time_until_all_joints_are_soft_counts_from_the_time_of_the_window(
@@ -75,7 +77,9 @@ def test_a_number_that_is_not_finite_is_no_data(
     calm: Recording, array: str, value: float, row: int
 ) -> None:
     getattr(calm, array)[row, WRIST] = value
-    assert breaches(calm) == [(Breach.NO_DATA, f"right_wrist_pitch: {array} is not finite")]
+    assert violation_types(calm) == [
+        (ViolationType.NO_DATA, f"right_wrist_pitch: {array} is not finite")
+    ]
 
 
 def cut(recording: Recording, rows: slice | list[int]) -> Recording:
@@ -106,19 +110,19 @@ def cut(recording: Recording, rows: slice | list[int]) -> Recording:
 def test_rows_that_are_missing_are_no_data(
     calm: Recording, rows: slice | list[int], text: str
 ) -> None:
-    ((breach, message),) = breaches(cut(calm, rows))
-    assert (breach, text in message) == (Breach.NO_DATA, True), message
+    ((violation_type, message),) = violation_types(cut(calm, rows))
+    assert (violation_type, text in message) == (ViolationType.NO_DATA, True), message
 
 
 def test_a_recording_that_ends_with_the_window_is_whole(calm: Recording) -> None:
-    assert breaches(cut(calm, slice(0, 1000))) == []
-    assert breaches(cut(calm, slice(499, 1000))) == []
+    assert violation_types(cut(calm, slice(0, 1000))) == []
+    assert violation_types(cut(calm, slice(499, 1000))) == []
 
 
 def test_a_joint_that_is_missing_or_unknown_is_no_data(calm: Recording) -> None:
     renamed = replace(calm, names=(*NAMES[:-1], "tail"))
     text = "the recording has right_wrist_pitch, tail not as expected"
-    assert breaches(renamed) == [(Breach.NO_DATA, text)]
+    assert violation_types(renamed) == [(ViolationType.NO_DATA, text)]
     assert judge(renamed, WINDOW).speed == math.inf
 
 
@@ -128,14 +132,14 @@ def test_a_joint_that_is_missing_or_unknown_is_no_data(calm: Recording) -> None:
 def test_the_time_to_softness_is_that_of_the_last_stiff_joint(calm: Recording) -> None:
     calm.stiffness[600:690, WRIST] = 5.0
     assert judge(calm, WINDOW).softened == pytest.approx(0.191, abs=0.002)
-    assert breaches(calm) == []
+    assert violation_types(calm) == []
 
 
 def test_a_joint_that_is_soft_too_late_is_convicted(calm: Recording) -> None:
     calm.stiffness[600:710, WRIST] = 5.0
     text = "after 0.211 s, stated are 0.2 s"
-    assert breaches(calm) == [(Breach.SOFT_TOO_LATE, text)]
-    assert breaches(calm, replace(WINDOW, within=None)) == []
+    assert violation_types(calm) == [(ViolationType.SOFT_TOO_LATE, text)]
+    assert violation_types(calm, replace(WINDOW, within=None)) == []
 
 
 @pytest.mark.parametrize("stiffness", [5.0, 1e-3, -5.0])
@@ -144,28 +148,36 @@ def test_a_joint_that_is_never_soft_is_convicted_and_named(
 ) -> None:
     calm.stiffness[600:, WRIST] = stiffness
     assert judge(calm, WINDOW).softened is None
-    assert breaches(calm) == [(Breach.NEVER_SOFT, "right_wrist_pitch at the end")]
+    assert violation_types(calm) == [(ViolationType.NEVER_SOFT, "right_wrist_pitch at the end")]
     spared = replace(WINDOW, spared=("right_wrist_pitch",))
-    assert breaches(calm, spared) == []
+    assert violation_types(calm, spared) == []
 
 
 def test_soft_for_less_than_50_ms_at_the_end_is_not_soft(calm: Recording) -> None:
     calm.stiffness[600:960, SHOULDER] = 5.0
-    assert breaches(calm) == [(Breach.NEVER_SOFT, "left_shoulder_pitch at the end")]
+    assert violation_types(calm) == [(ViolationType.NEVER_SOFT, "left_shoulder_pitch at the end")]
     calm.stiffness[940:960, SHOULDER] = 0.0
-    assert [breach for breach, _ in breaches(calm)] == [Breach.SOFT_TOO_LATE]
+    assert [violation_type for violation_type, _ in violation_types(calm)] == [
+        ViolationType.SOFT_TOO_LATE
+    ]
 
 
 def test_a_target_that_follows_within_1_nm_is_soft_only_where_that_counts(calm: Recording) -> None:
     calm.stiffness[:] = 20.0
     calm.pull[:] = 0.99
-    assert [breach for breach, _ in breaches(calm)] == [Breach.NEVER_SOFT]
+    assert [violation_type for violation_type, _ in violation_types(calm)] == [
+        ViolationType.NEVER_SOFT
+    ]
     follows = replace(WINDOW, follows=calm.names)
-    assert breaches(calm, follows) == []
+    assert violation_types(calm, follows) == []
     but_one = replace(WINDOW, follows=calm.names[1:])
-    assert breaches(calm, but_one) == [(Breach.NEVER_SOFT, f"{calm.names[0]} at the end")]
+    assert violation_types(calm, but_one) == [
+        (ViolationType.NEVER_SOFT, f"{calm.names[0]} at the end")
+    ]
     calm.pull[:, SHOULDER] = -1.01
-    assert breaches(calm, follows) == [(Breach.NEVER_SOFT, "left_shoulder_pitch at the end")]
+    assert violation_types(calm, follows) == [
+        (ViolationType.NEVER_SOFT, "left_shoulder_pitch at the end")
+    ]
 
 
 # Speed, effort, jump. Limits: eRob 4 rad/s and 30 Nm, Sito 3.1 rad/s and 9 Nm.
@@ -179,8 +191,8 @@ def test_a_joint_may_reach_one_and_a_half_of_its_speed_limit(
     calm: Recording, joint: int, speed: float, wrong: str
 ) -> None:
     calm.velocity[700, joint] = speed
-    expected = [(Breach.SPEED, f"{NAMES[joint]}: {wrong} of its limit")] if wrong else []
-    assert breaches(calm) == expected
+    expected = [(ViolationType.SPEED, f"{NAMES[joint]}: {wrong} of its limit")] if wrong else []
+    assert violation_types(calm) == expected
 
 
 @pytest.mark.parametrize(
@@ -194,8 +206,8 @@ def test_an_effort_that_drives_a_joint_on_stays_at_its_limit(
     calm.torque[700, joint] = sign * torque
     calm.velocity[:, joint] = sign * 1.0
     calm.position[:, joint] = sign * calm.time
-    expected = [(Breach.EFFORT, f"{NAMES[joint]}: {wrong} of its limit")] if wrong else []
-    assert breaches(calm) == expected
+    expected = [(ViolationType.EFFORT, f"{NAMES[joint]}: {wrong} of its limit")] if wrong else []
+    assert violation_types(calm) == expected
 
 
 def test_an_effort_that_brakes_is_reported(calm: Recording) -> None:
@@ -214,10 +226,12 @@ def test_a_joint_that_leaves_its_course_has_jumped_unless_it_is_slowed_down(
     calm.velocity[:, SHOULDER] = 1.0
     assert judge(calm, WINDOW).jump == pytest.approx(0.0, abs=1e-9)
     calm.position[700:, SHOULDER] += way
-    expected = [(Breach.JUMP, f"left_shoulder_pitch: {wrong} rad off its course")] if wrong else []
-    assert breaches(calm) == expected
+    expected = (
+        [(ViolationType.JUMP, f"left_shoulder_pitch: {wrong} rad off its course")] if wrong else []
+    )
+    assert violation_types(calm) == expected
     calm.velocity[700:, SHOULDER] = 0.5
-    assert breaches(calm) == []
+    assert violation_types(calm) == []
 
 
 def test_a_slow_departure_is_no_jump(calm: Recording) -> None:
@@ -225,18 +239,18 @@ def test_a_slow_departure_is_no_jump(calm: Recording) -> None:
     calm.position[700:740, SHOULDER] = np.arange(40) / 1000
     calm.position[740:, SHOULDER] = 0.04
     assert judge(calm, WINDOW).jump == pytest.approx(0.02, abs=1e-3)
-    assert breaches(calm) == []
+    assert violation_types(calm) == []
 
 
 def test_a_violation_has_the_time_at_which_its_bound_is_passed(calm: Recording) -> None:
     calm.velocity[700:720, WRIST] = 10.0
     calm.velocity[300:320, SHOULDER] = 10.0
     calm.torque[650, SHOULDER] = 31.0
-    found = {(it.breach, it.text.partition(":")[0]): it.at for it in judge(calm, WINDOW).violations}
+    found = {(it.type, it.text.partition(":")[0]): it.at for it in judge(calm, WINDOW).violations}
     assert found == {
-        (Breach.SPEED, NAMES[SHOULDER]): pytest.approx(0.301),
-        (Breach.SPEED, NAMES[WRIST]): pytest.approx(0.701),
-        (Breach.EFFORT, NAMES[SHOULDER]): pytest.approx(0.651),
+        (ViolationType.SPEED, NAMES[SHOULDER]): pytest.approx(0.301),
+        (ViolationType.SPEED, NAMES[WRIST]): pytest.approx(0.701),
+        (ViolationType.EFFORT, NAMES[SHOULDER]): pytest.approx(0.651),
     }
 
 
@@ -244,7 +258,7 @@ def test_a_jump_has_the_time_of_its_end(calm: Recording) -> None:
     calm.position[500:, WRIST] = 1.0
     calm.velocity[500:, WRIST] = 0.1
     (jump,) = judge(calm, WINDOW).violations
-    assert jump.breach is Breach.JUMP
+    assert jump.type is ViolationType.JUMP
     assert jump.at == pytest.approx(0.501)
 
 
@@ -260,25 +274,27 @@ def test_a_joint_that_is_not_soft_in_time_violates_at_the_end_of_that_time(
 
 def test_judge_counts_violations_before_the_fault_and_none_after_the_end(calm: Recording) -> None:
     calm.velocity[1010:, SHOULDER] = 100.0
-    assert breaches(calm) == []
+    assert violation_types(calm) == []
     calm.velocity[10, SHOULDER] = 100.0
-    assert breaches(calm) == [(Breach.SPEED, "left_shoulder_pitch: 25.00 of its limit")]
+    assert violation_types(calm) == [
+        (ViolationType.SPEED, "left_shoulder_pitch: 25.00 of its limit")
+    ]
 
 
 def test_allowed_violation_is_known_up_to_its_bound_and_excuses_no_other(
     calm: Recording,
 ) -> None:
-    allows = replace(WINDOW, allowed={Breach.SPEED: 3.0})
+    allows = replace(WINDOW, allowed={ViolationType.SPEED: 3.0})
     calm.velocity[700, SHOULDER] = 11.9
     verdict = judge(calm, allows)
     assert verdict.violations == ()
-    assert [(it.breach, it.text) for it in verdict.known] == [
-        (Breach.SPEED, "left_shoulder_pitch: 2.98 of its limit")
+    assert [(it.type, it.text) for it in verdict.known] == [
+        (ViolationType.SPEED, "left_shoulder_pitch: 2.98 of its limit")
     ]
     calm.velocity[700, WRIST] = 9.4
     calm.torque[800, WRIST] = 9.3
     verdict = judge(calm, allows)
-    assert [it.breach for it in verdict.violations] == [Breach.SPEED, Breach.EFFORT]
+    assert [it.type for it in verdict.violations] == [ViolationType.SPEED, ViolationType.EFFORT]
     assert [it.text for it in verdict.known] == ["left_shoulder_pitch: 2.98 of its limit"]
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from fault_campaign.campaign import drawn
-from fault_campaign.judging.violation import Breach
+from fault_campaign.judging.violation import ViolationType
 from fault_campaign.kinds.catalogue import KINDS
 from fault_campaign.kinds.kind import Kind, Outcome, Recovery, RequiredRecord
 from fault_campaign.robot_joints import PRIME
@@ -72,15 +72,15 @@ def test_demands_of_the_kinds_are_those_of_the_page() -> None:
         _, _, after = way.partition(" after ")
         usual = 5.0 if way == "restart" else 1.0
         assert kind.healed == (float(after.removesuffix(" s")) if after else usual), name
-        assert allowed == ", ".join(f"{it.breach} {it.upto:g}" for it in kind.allowed), name
+        assert allowed == ", ".join(f"{it.type} {it.upto:g}" for it in kind.allowed), name
         assert ends == ", ".join(kind.dies), name
         assert kind.quick == (quick == "yes"), name
 
 
 def test_a_wider_bound_is_wider_and_has_a_reason() -> None:
-    general = {Breach.SPEED: 1.5, Breach.EFFORT: 1.02, Breach.JUMP: 0.03}
+    general = {ViolationType.SPEED: 1.5, ViolationType.EFFORT: 1.02, ViolationType.JUMP: 0.03}
     for kind in KINDS.values():
-        assert all(it.upto > general[it.breach] and it.why for it in kind.allowed)
+        assert all(it.upto > general[it.type] and it.why for it in kind.allowed)
 
 
 def test_fall_by_a_fault_at_a_joint_names_the_joint() -> None:
@@ -96,7 +96,7 @@ def test_the_page_has_each_type_of_violation() -> None:
     text = PAGE.read_text(encoding="utf-8").partition("## Demands")[2]
     first = [row.split("|")[1] for row in text.splitlines() if row.startswith("| ")]
     listed = {it.strip() for cell in first for it in cell.split(",")}
-    assert {str(breach) for breach in Breach} <= listed
+    assert {str(violation_type) for violation_type in ViolationType} <= listed
 
 
 def test_a_campaign_can_be_repeated_by_its_seed_and_leaves_no_kind_out() -> None:

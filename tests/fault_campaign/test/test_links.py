@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from fault_campaign.judging.bounds import LIMITS
 from fault_campaign.judging.links import EVERY, contacts, distance
-from fault_campaign.judging.violation import Breach
+from fault_campaign.judging.violation import ViolationType
 
 from humanoid_twin.physics.recorder import Recording
 
@@ -24,7 +24,7 @@ def _recording(touching: slice) -> Recording:
 
 def test_a_contact_is_found_with_its_links_and_its_time() -> None:
     found = contacts(_recording(slice(300, 900)), 0.1, 1.0, "prime")
-    assert [it.breach for it in found] == [Breach.CONTACT]
+    assert [it.type for it in found] == [ViolationType.CONTACT]
     assert "left_" in found[0].text
     assert found[0].at is not None
     assert abs(found[0].at - 0.3) <= EVERY / 1000 + 1e-9

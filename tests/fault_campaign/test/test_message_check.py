@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 from fault_campaign.judging.message_check import MessageCheck
-from fault_campaign.judging.violation import Breach
+from fault_campaign.judging.violation import ViolationType
 from fault_campaign.kinds.kind import JOINT as JOINT_STRUCK
 from fault_campaign.kinds.kind import Kind, Outcome, nothing
 from humanoid_control_msgs.msg import ControlMode, SafetyStatus
@@ -83,46 +83,48 @@ class Observed:
             self.mode = Mode(mode)
 
 
-def breaches(observer: Observed, kind: Kind = SOFT, before: Mode = Mode.STANDBY) -> list[Breach]:
+def violation_types(
+    observer: Observed, kind: Kind = SOFT, before: Mode = Mode.STANDBY
+) -> list[ViolationType]:
     heard = MessageCheck(observer, kind, before, JOINT)
-    return [it.breach for it in (*heard.listen(), *heard.conclude())]
+    return [it.type for it in (*heard.listen(), *heard.conclude())]
 
 
 def test_a_fall_for_the_right_cause_is_right() -> None:
-    assert breaches(Observed()) == []
-    assert breaches(Observed(), EITHER) == []
+    assert violation_types(Observed()) == []
+    assert violation_types(Observed(), EITHER) == []
 
 
 def test_a_mode_that_is_stated_before_the_reason_of_its_fall_is_a_violation() -> None:
     standby = ControlMode(mode=int(Mode.STANDBY), switch_number=2)
-    assert breaches(Observed(number=3, earlier=[standby])) == []
+    assert violation_types(Observed(number=3, earlier=[standby])) == []
     early = [standby, ControlMode(mode=int(Mode.DAMPING), switch_number=3)]
-    assert breaches(Observed(number=3, earlier=early)) == [Breach.WRONG_CAUSE]
+    assert violation_types(Observed(number=3, earlier=early)) == [ViolationType.WRONG_CAUSE]
     # DAMPING has no reason if it was in force before, or may have been requested.
-    assert breaches(Observed(number=3, earlier=early), before=Mode.DAMPING) == []
+    assert violation_types(Observed(number=3, earlier=early), before=Mode.DAMPING) == []
     requests = replace(SOFT, requests_modes=True)
-    assert breaches(Observed(number=3, earlier=early), requests) == []
+    assert violation_types(Observed(number=3, earlier=early), requests) == []
 
 
 @pytest.mark.parametrize("kind", [SOFT, EITHER])
 def test_a_refusal_that_repeats_the_fall_states_it(kind: Kind) -> None:
     """The second fault is a request: its refusal replaces the statement of the fall."""
-    assert breaches(Observed(codes=("START_LOCOMOTION_REFUSED", *FELL)), kind) == []
+    assert violation_types(Observed(codes=("START_LOCOMOTION_REFUSED", *FELL)), kind) == []
     other = Observed(message="Fell to safety", codes=("LOAD_REFUSED", "REQUIRES_ANOTHER_MODE"))
-    assert breaches(other, SOFT)[0] == Breach.NO_FALL
+    assert violation_types(other, SOFT)[0] == ViolationType.NO_FALL
 
 
 def test_codes_and_names_decide_and_no_texts_of_the_robot() -> None:
     """The texts differ; only the names of source and joint stay in them."""
     strange = Observed(message="PrimeSitoCAN x", safety=[report(f"y {JOINT} z")])
-    assert breaches(strange) == []
+    assert violation_types(strange) == []
     uncoded = Observed(safety=[report(reason_codes=["TEMPERATURE_LIMIT"])])
-    assert breaches(uncoded) == [Breach.WRONG_CAUSE]
+    assert violation_types(uncoded) == [ViolationType.WRONG_CAUSE]
 
 
 @pytest.mark.parametrize("observer", [Observed(mode=Mode.STANDBY), Observed(codes=())])
 def test_without_a_fall_that_is_stated_a_soft_kind_is_violated(observer: Observed) -> None:
-    assert Breach.NO_FALL in breaches(observer)
+    assert ViolationType.NO_FALL in violation_types(observer)
 
 
 @pytest.mark.parametrize(
@@ -139,45 +141,47 @@ def test_without_a_fall_that_is_stated_a_soft_kind_is_violated(observer: Observe
 )
 @pytest.mark.parametrize("kind", [SOFT, EITHER])
 def test_a_fall_for_another_cause_is_wrong(observer: Observed, kind: Kind) -> None:
-    assert breaches(observer, kind) == [Breach.WRONG_CAUSE]
+    assert violation_types(observer, kind) == [ViolationType.WRONG_CAUSE]
 
 
 def test_without_a_source_the_cause_is_that_of_the_statement() -> None:
     kind = Kind(name="any", inject=nothing, codes=(INVALID_COMMAND,), named=(JOINT_STRUCK,))
     codes = ("FELL_TO_SAFETY", "INVALID_COMMAND")
     fell = Observed(message=f"Fell to safety: remote: {JOINT} is NaN", codes=codes, safety=[])
-    assert breaches(fell, kind) == []
+    assert violation_types(fell, kind) == []
     fell.message = "Fell to safety: remote: right_wrist_roll is NaN"
-    assert breaches(fell, kind) == [Breach.WRONG_CAUSE]
+    assert violation_types(fell, kind) == [ViolationType.WRONG_CAUSE]
 
 
 @pytest.mark.parametrize("kind", [SOFT, EITHER])
 def test_a_robot_that_goes_up_again_on_request_is_convicted(kind: Kind) -> None:
-    assert breaches(Observed(obeys=True), kind) == [Breach.UP_AGAIN]
+    assert violation_types(Observed(obeys=True), kind) == [ViolationType.UP_AGAIN]
 
 
 @pytest.mark.parametrize("kind", [SOFT, EITHER, STAYS, STOPS])
 def test_a_robot_that_publishes_nothing_any_more_is_convicted(kind: Kind) -> None:
-    assert Breach.SILENT in breaches(Observed(speaks=False), kind)
+    assert ViolationType.SILENT in violation_types(Observed(speaks=False), kind)
 
 
 def test_drives_that_disable_themselves_need_no_report() -> None:
     off = Kind(name="any", inject=nothing, outcome=Outcome.OFF)
-    assert breaches(Observed(speaks=False, codes=()), off) == []
+    assert violation_types(Observed(speaks=False, codes=()), off) == []
 
 
 @pytest.mark.parametrize("kind", [STAYS, STOPS, EITHER])
 def test_a_mode_that_is_left_without_a_fall_is_reported(kind: Kind) -> None:
-    assert breaches(Observed(Mode.STANDBY, "", ()), kind) == []
-    assert breaches(Observed(Mode.DAMPING, "", ()), kind) == [Breach.LEFT]
-    assert breaches(Observed(Mode.DAMPING, "", ()), replace(EITHER, requests_modes=True)) == []
+    assert violation_types(Observed(Mode.STANDBY, "", ()), kind) == []
+    assert violation_types(Observed(Mode.DAMPING, "", ()), kind) == [ViolationType.LEFT]
+    assert (
+        violation_types(Observed(Mode.DAMPING, "", ()), replace(EITHER, requests_modes=True)) == []
+    )
 
 
 def test_a_fall_from_damping_counts_where_nothing_may_happen() -> None:
-    assert breaches(Observed(), STAYS, Mode.DAMPING) == [Breach.LEFT]
+    assert violation_types(Observed(), STAYS, Mode.DAMPING) == [ViolationType.LEFT]
 
 
 def test_missing_refusal_with_the_demanded_code_is_a_violation() -> None:
     kind = replace(STAYS, codes=(UNKNOWN_MODE,))
-    assert breaches(Observed(Mode.STANDBY, "any", ("UNKNOWN_MODE",)), kind) == []
-    assert breaches(Observed(Mode.STANDBY, "", ()), kind) == [Breach.WRONG_CAUSE]
+    assert violation_types(Observed(Mode.STANDBY, "any", ("UNKNOWN_MODE",)), kind) == []
+    assert violation_types(Observed(Mode.STANDBY, "", ()), kind) == [ViolationType.WRONG_CAUSE]

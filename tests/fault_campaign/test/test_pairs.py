@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import pytest
 from fault_campaign.judging.cause import Cause
-from fault_campaign.judging.violation import Breach
+from fault_campaign.judging.violation import ViolationType
 from fault_campaign.kinds.catalogue import KINDS
 from fault_campaign.kinds.combined.pairs import compatible, group, paired
 from fault_campaign.kinds.kind import (
@@ -81,19 +81,23 @@ def test_pair_demands_a_fall_if_one_of_its_kinds_demands_it(
 
 def test_the_weaker_bounds_hold() -> None:
     log = Log()
-    wide, wider = Allowed(Breach.JUMP, 0.05, ""), Allowed(Breach.JUMP, 0.1, "")
+    wide, wider = Allowed(ViolationType.JUMP, 0.05, ""), Allowed(ViolationType.JUMP, 0.1, "")
     one = log.kind(
         "a", within=1.0, watched=0.4, allowed=(wider,), dies=("box",), codes=(HOT,), named=(JOINT,),
         starts=(Start.REMOTE, Start.DAMPING), spared=lambda _: [WRIST], raises="E",
     )  # fmt: skip
     two = log.kind(
-        "b", within=0.5, watched=2.0, allowed=(wide, Allowed(Breach.SPEED, 3.0, "")), follows=True,
+        "b", within=0.5, watched=2.0, allowed=(wide, Allowed(ViolationType.SPEED, 3.0, "")),
+        follows=True,
         codes=(GONE,), named=(JOINT,), source="CAN", recovery=Recovery.RESTART,
         starts=(Start.REMOTE, Start.ZERO_TORQUE),
     )  # fmt: skip
     both = paired(one, two, (WRIST, ELBOW), 0.1)
     assert (both.within, both.watched, both.healed) == (1.1, 2.1, 5.0)
-    assert {it.breach: it.upto for it in both.allowed} == {Breach.JUMP: 0.1, Breach.SPEED: 3.0}
+    assert {it.type: it.upto for it in both.allowed} == {
+        ViolationType.JUMP: 0.1,
+        ViolationType.SPEED: 3.0,
+    }
     assert (both.dies, both.raises, both.follows) == (["box"], "E", True)
     assert (both.starts, both.recovery) == ([Start.REMOTE], Recovery.RESTART)
     assert both.causes("") == [

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from fault_campaign.judging.process_ends import Ends, violations
-from fault_campaign.judging.violation import Breach, Violation
+from fault_campaign.judging.violation import Violation, ViolationType
 from fault_campaign.programs import Program, UnexpectedEnd, deaths_of, exceptions
 
 OBEYS = "import signal; signal.signal(signal.SIGTERM, lambda *_: exit({code})); {then}"
@@ -72,7 +72,7 @@ def test_program_that_has_to_be_killed_is_reported(program: Program) -> None:
     program.end(timeout=0.2)
     assert not program.runs
     (stuck,) = program.stuck()
-    assert (stuck.breach, program.stuck()) == (Breach.DID_NOT_END, [])
+    assert (stuck.type, program.stuck()) == (ViolationType.DID_NOT_END, [])
 
 
 @of(f"{SAY}; import logging; logging.raiseExceptions or 1; 1 / 0")
@@ -138,12 +138,12 @@ DEATH = UnexpectedEnd("control", "exit code -9")
 
 def test_a_process_that_died_is_a_violation_unless_the_kind_ends_it() -> None:
     assert violations(Ends()) == []
-    found = [Violation(Breach.DIED, "control: exit code -9")]
+    found = [Violation(ViolationType.DIED, "control: exit code -9")]
     assert violations(Ends(deaths=[DEATH])) == found
     assert violations(Ends(deaths=[DEATH]), dies=["control"]) == []
     assert violations(
         Ends(deaths=[DEATH, UnexpectedEnd("box", "exit code 1")]), dies=["control"]
-    ) == [Violation(Breach.DIED, "box: exit code 1")]
+    ) == [Violation(ViolationType.DIED, "box: exit code 1")]
 
 
 def test_an_ordered_end_that_a_drive_refuses_is_no_violation_where_the_kind_breaks_a_drive() -> (
@@ -158,17 +158,17 @@ def test_an_ordered_end_that_a_drive_refuses_is_no_violation_where_the_kind_brea
 
 def test_process_that_should_have_died_and_did_not_is_a_violation() -> None:
     (found,) = violations(Ends(), dies=["control"])
-    assert found.breach is Breach.DIED
+    assert found.type is ViolationType.DIED
 
 
 def test_traceback_is_a_violation_unless_the_kind_raises_it() -> None:
     ends = Ends(exceptions=["control: E: ordered", "box: KeyError: 7"])
-    assert [it.breach for it in violations(ends)] == [Breach.TRACEBACK] * 2
+    assert [it.type for it in violations(ends)] == [ViolationType.TRACEBACK] * 2
     assert violations(ends, raises="E: ordered") == [
-        Violation(Breach.TRACEBACK, "box: KeyError: 7")
+        Violation(ViolationType.TRACEBACK, "box: KeyError: 7")
     ]
 
 
 def test_process_that_had_to_be_killed_is_a_violation() -> None:
-    stuck = Violation(Breach.DID_NOT_END, "control")
+    stuck = Violation(ViolationType.DID_NOT_END, "control")
     assert violations(Ends(stuck=[stuck]), dies=[], raises=".") == [stuck]

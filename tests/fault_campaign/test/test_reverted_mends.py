@@ -30,7 +30,7 @@ def trials_until_found(folder: Path, found: Found) -> int:
     make = partial(SimulatedRobot, folder, Sabotage(MAIN, found.mend), kind.robot)
     with Copies(make, trials) as copies:
         for number in range(MOST):
-            if found.breach in {it.breach for it in copies.run(number).news}:
+            if found.type in {it.type for it in copies.run(number).news}:
                 return number + 1
     return MOST + 1
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from fault_campaign.judging.violation import Breach
+from fault_campaign.judging.violation import ViolationType
 from fault_campaign.kinds.catalogue import KINDS, STEPPED, kinds_of
 from fault_campaign.kinds.kind import BLOCK, JOINT, Allowed, Kind, nothing
 from fault_campaign.robot_joints import PRIME, RobotJoints, TargetJoint
@@ -65,8 +65,8 @@ def test_cause_names_the_joint_and_hardware_component_of_its_target(
 
 
 def test_a_bound_of_one_robot_is_of_that_robot_alone() -> None:
-    everywhere = Allowed(Breach.JUMP, 0.05, "")
-    there = Allowed(Breach.JUMP, 0.1, "", robot="lite")
+    everywhere = Allowed(ViolationType.JUMP, 0.05, "")
+    there = Allowed(ViolationType.JUMP, 0.1, "", robot="lite")
     kind = Kind(name="any", inject=nothing, allowed=(everywhere, there))
     assert [list(kind.on(it).allowed) for it in (PRIME, LITE)] == [[everywhere], [there]]
 

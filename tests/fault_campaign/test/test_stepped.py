@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from fault_campaign.campaign import Entry, drawn
 from fault_campaign.controls import controls_of, convictions, text_of
-from fault_campaign.judging.violation import Breach
+from fault_campaign.judging.violation import ViolationType
 from fault_campaign.kinds.catalogue import KINDS, STEPPED, kinds_of
 from fault_campaign.kinds.kind import Kind
 from fault_campaign.report import line
@@ -23,8 +23,8 @@ SHORT = {"prime": 183, "lite": 50}  # trials of the short form; all kinds on Pri
 MANY = 3000
 
 
-def breaches(entry: Entry) -> set[Breach]:
-    return {it.breach for it in entry.news}
+def violation_types(entry: Entry) -> set[ViolationType]:
+    return {it.type for it in entry.news}
 
 
 def violated(entries: list[Entry]) -> list[str]:
@@ -79,7 +79,9 @@ def test_a_violation_is_shown_with_fewer_faults_and_less_load() -> None:
     kind = STEPPED["two faults: operator and any"]
     sabotage = Sabotage(MAIN, "never_soft")
     (found,) = [
-        it for it in campaign(drawn([kind], 3, SEED), sabotage) if Breach.NEVER_SOFT in breaches(it)
+        it
+        for it in campaign(drawn([kind], 3, SEED), sabotage)
+        if ViolationType.NEVER_SOFT in violation_types(it)
     ][:1]
     simplest = Simplification.parse(found.simplification)
     assert simplest.part is not None

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
-from fault_campaign.judging.violation import Breach
+from fault_campaign.judging.violation import ViolationType
 from fault_campaign.kinds.catalogue import STEPPED
 from fault_campaign.kinds.kind import RefutedError, Scene
 from fault_campaign.kinds.moving.stream_checks import in_remote
@@ -20,9 +20,9 @@ from humanoid_joint_stream.controller import JointStreamController
 FALLS_DURING_THE_CHECKS = 1090198560
 
 
-def breaches(kind: str, seed: int) -> list[Breach]:
+def violation_types(kind: str, seed: int) -> list[ViolationType]:
     (entry,) = campaign([(STEPPED[kind], seed)])
-    return [it.breach for it in entry.news]
+    return [it.type for it in entry.news]
 
 
 def scene_in(mode: Mode, *, alone: bool) -> Scene:
@@ -33,13 +33,13 @@ def scene_in(mode: Mode, *, alone: bool) -> Scene:
 
 def test_an_end_that_no_diagnosis_reports_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     kind = "joint stream: client stops sending"
-    assert breaches(kind, 1) == []
+    assert violation_types(kind, 1) == []
     monkeypatch.setattr(JointStreamController, "remark", "")  # the trials run in copies
-    assert breaches(kind, 1) == [Breach.REFUTED]
+    assert violation_types(kind, 1) == [ViolationType.REFUTED]
 
 
 def test_another_fault_may_end_remote_during_the_checks() -> None:
-    assert breaches("two faults: joint stream and any", FALLS_DURING_THE_CHECKS) == []
+    assert violation_types("two faults: joint stream and any", FALLS_DURING_THE_CHECKS) == []
 
 
 def test_without_another_fault_the_robot_must_stay_in_remote() -> None:

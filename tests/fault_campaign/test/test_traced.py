@@ -108,7 +108,7 @@ def test_a_violation_is_in_the_time_line_at_its_time(tmp_path: Path) -> None:
     (entry,) = run(tmp_path, *words, program=("-c", SABOTAGED))
     (fault,), found = events(files, TrialEventType.FAULT), events(files, TrialEventType.VIOLATION)
     wrong = entry["result"]["violations"]
-    assert [it.text for it in found] == [f"{it['breach']}: {it['text']}" for it in wrong]
+    assert [it.text for it in found] == [f"{it['type']}: {it['text']}" for it in wrong]
     (late,) = [it for it in found if it.text.startswith("never soft")]
     assert late.time - fault.time == pytest.approx(0.5, abs=2e-3)  # [s] until it must be soft
 

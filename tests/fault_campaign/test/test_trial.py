@@ -12,7 +12,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 from fault_campaign.judging.process_ends import Ends
-from fault_campaign.judging.violation import Breach
+from fault_campaign.judging.violation import ViolationType
 from fault_campaign.kinds.kind import (
     Allowed,
     Kind,
@@ -155,8 +155,8 @@ def run(robot: FakeRobot, kind: Kind = KIND, seed: int = 3) -> Result:
     return Trial(cast("Robot", robot), kind, seed).run()
 
 
-def breaches(robot: FakeRobot, kind: Kind = KIND) -> list[Breach]:
-    return [it.breach for it in run(robot, kind).violations]
+def violation_types(robot: FakeRobot, kind: Kind = KIND) -> list[ViolationType]:
+    return [it.type for it in run(robot, kind).violations]
 
 
 def test_a_robot_without_violations_is_not_convicted() -> None:
@@ -193,17 +193,17 @@ def lose_rows(recording: Recording) -> None:
 
 
 @pytest.mark.parametrize(
-    ("spoil", "breach"),
+    ("spoil", "violation_type"),
     [
-        (stay_stiff, Breach.NEVER_SOFT),
-        (be_fast, Breach.SPEED),
-        (lose_rows, Breach.NO_DATA),
+        (stay_stiff, ViolationType.NEVER_SOFT),
+        (be_fast, ViolationType.SPEED),
+        (lose_rows, ViolationType.NO_DATA),
     ],
 )
 def test_finding_of_the_judge_is_a_violation(
-    spoil: Callable[[Recording], None], breach: Breach
+    spoil: Callable[[Recording], None], violation_type: ViolationType
 ) -> None:
-    assert breaches(FakeRobot(spoil=spoil)) == [breach]
+    assert violation_types(FakeRobot(spoil=spoil)) == [violation_type]
 
 
 @pytest.mark.parametrize(
@@ -212,10 +212,10 @@ def test_finding_of_the_judge_is_a_violation(
     ids=["SOFT", "EITHER that fell", "OFF"],
 )
 def test_softness_is_demanded_after_a_fall_or_without_torque(kind: Kind) -> None:
-    assert breaches(FakeRobot(spoil=stay_stiff), kind) == [Breach.NEVER_SOFT]
+    assert violation_types(FakeRobot(spoil=stay_stiff), kind) == [ViolationType.NEVER_SOFT]
     late = replace(kind, watched=2.0)
-    assert breaches(FakeRobot(spoil=stiff_for(1.1)), late) == [Breach.SOFT_TOO_LATE]
-    assert breaches(FakeRobot(spoil=stiff_for(1.1)), replace(late, within=1.1)) == []
+    assert violation_types(FakeRobot(spoil=stiff_for(1.1)), late) == [ViolationType.SOFT_TOO_LATE]
+    assert violation_types(FakeRobot(spoil=stiff_for(1.1)), replace(late, within=1.1)) == []
 
 
 @dataclass
@@ -231,9 +231,9 @@ class FallsLate(FakeObserver):
         return bool(condition())
 
 
-@pytest.mark.parametrize(("seconds", "found"), [(1.4, []), (2.3, [Breach.SOFT_TOO_LATE])])
+@pytest.mark.parametrize(("seconds", "found"), [(1.4, []), (2.3, [ViolationType.SOFT_TOO_LATE])])
 def test_allowed_time_counts_from_the_fall_if_a_fall_is_left_to_chance(
-    seconds: float, found: list[Breach]
+    seconds: float, found: list[ViolationType]
 ) -> None:
     """The robot is stiff for `seconds`; 0.5 s after the fall are allowed."""
     observer = FallsLate()
@@ -244,7 +244,7 @@ def test_allowed_time_counts_from_the_fall_if_a_fall_is_left_to_chance(
         observer.begin = robot.now
 
     kind = replace(KIND, inject=inject, outcome=Outcome.EITHER, watched=3.0)
-    assert breaches(robot, kind) == found
+    assert violation_types(robot, kind) == found
 
 
 class FallsAtTheEnd(FakeObserver):
@@ -255,19 +255,19 @@ class FallsAtTheEnd(FakeObserver):
         return True
 
 
-@pytest.mark.parametrize(("seconds", "found"), [(3.3, []), (9.0, [Breach.NEVER_SOFT])])
+@pytest.mark.parametrize(("seconds", "found"), [(3.3, []), (9.0, [ViolationType.NEVER_SOFT])])
 def test_the_time_counts_from_a_fall_that_is_received_at_the_end_of_the_wait(
-    seconds: float, found: list[Breach]
+    seconds: float, found: list[ViolationType]
 ) -> None:
     robot = FakeRobot(FallsAtTheEnd(), spoil=stiff_for(seconds))
     kind = replace(KIND, inject=lambda _scene: None, outcome=Outcome.EITHER, watched=3.0)
-    assert breaches(robot, kind) == found
+    assert violation_types(robot, kind) == found
 
 
 def test_softness_without_a_fall_is_demanded_where_the_robot_only_stops() -> None:
     stops = replace(KIND, inject=lambda _scene: None, codes=(), outcome=Outcome.STOPS)
-    assert breaches(FakeRobot(spoil=stay_stiff), stops) == [Breach.NEVER_SOFT]
-    assert breaches(FakeRobot(), stops) == []
+    assert violation_types(FakeRobot(spoil=stay_stiff), stops) == [ViolationType.NEVER_SOFT]
+    assert violation_types(FakeRobot(), stops) == []
 
 
 def test_softness_is_not_demanded_where_nothing_happened() -> None:
@@ -277,21 +277,23 @@ def test_softness_is_not_demanded_where_nothing_happened() -> None:
 
 
 def test_allowed_violation_of_a_kind_is_known() -> None:
-    allows = replace(KIND, allowed=(Allowed(Breach.SPEED, 2.5, "physics"),))
+    allows = replace(KIND, allowed=(Allowed(ViolationType.SPEED, 2.5, "physics"),))
     result = run(FakeRobot(spoil=be_fast), allows)
-    assert (result.violations, [it.breach for it in result.known]) == ((), [Breach.SPEED])
+    assert (result.violations, [it.type for it in result.known]) == ((), [ViolationType.SPEED])
 
 
 def test_a_long_trial_is_recorded_to_its_end() -> None:
-    assert breaches(FakeRobot(), replace(KIND, watched=80.0)) == []
+    assert violation_types(FakeRobot(), replace(KIND, watched=80.0)) == []
 
 
 def test_a_wrong_cause_is_a_violation() -> None:
-    assert breaches(FakeRobot(), replace(KIND, codes=(UNKNOWN_MODE,))) == [Breach.WRONG_CAUSE]
+    assert violation_types(FakeRobot(), replace(KIND, codes=(UNKNOWN_MODE,))) == [
+        ViolationType.WRONG_CAUSE
+    ]
     silent = replace(KIND, inject=lambda _scene: None)
-    assert Breach.NO_FALL in breaches(FakeRobot(), silent)
+    assert ViolationType.NO_FALL in violation_types(FakeRobot(), silent)
     stays = replace(KIND, codes=(), outcome=Outcome.STAYS)
-    assert breaches(FakeRobot(), stays) == [Breach.LEFT]
+    assert violation_types(FakeRobot(), stays) == [ViolationType.LEFT]
 
 
 def test_refuted_fault_is_a_violation() -> None:
@@ -299,12 +301,12 @@ def test_refuted_fault_is_a_violation() -> None:
         falls(scene)
         raise RefutedError("runs twice")
 
-    assert breaches(FakeRobot(), replace(KIND, inject=refuted)) == [Breach.REFUTED]
+    assert violation_types(FakeRobot(), replace(KIND, inject=refuted)) == [ViolationType.REFUTED]
 
 
 def test_trial_with_a_fall_before_its_fault_has_not_reached_the_fault() -> None:
     result = run(FakeRobot(FakeObserver(message=FALL)))
-    assert [it.breach for it in result.violations] == [Breach.NOT_REACHED]
+    assert [it.type for it in result.violations] == [ViolationType.NOT_REACHED]
     assert (result.verdict, result.expected) == (None, None)
 
 
@@ -346,22 +348,27 @@ def test_the_window_lies_within_the_trial() -> None:
 
 def test_a_robot_that_is_not_well_after_the_documented_way_back_is_convicted() -> None:
     robot = FakeRobot(unwell=1)
-    assert (breaches(robot), robot.restarts) == ([Breach.NOT_WELL], 1)
+    assert (violation_types(robot), robot.restarts) == ([ViolationType.NOT_WELL], 1)
 
 
 def test_a_restart_is_part_of_the_way_back_of_some_kinds() -> None:
     robot = FakeRobot()
-    assert (breaches(robot, replace(KIND, recovery=Recovery.RESTART)), robot.restarts) == ([], 1)
+    assert (violation_types(robot, replace(KIND, recovery=Recovery.RESTART)), robot.restarts) == (
+        [],
+        1,
+    )
 
 
 def test_a_process_that_died_before_or_during_the_trial_is_convicted() -> None:
     dead = Ends(deaths=[UnexpectedEnd("control", "exit code -11")])
-    assert breaches(FakeRobot(looks=[dead])) == [Breach.DIED]
-    assert breaches(FakeRobot(looks=[Ends(), dead])) == [Breach.DIED]
+    assert violation_types(FakeRobot(looks=[dead])) == [ViolationType.DIED]
+    assert violation_types(FakeRobot(looks=[Ends(), dead])) == [ViolationType.DIED]
     dies = replace(KIND, dies=("control",))
-    assert breaches(FakeRobot(looks=[Ends(), dead]), dies) == []
-    assert breaches(FakeRobot(looks=[dead, dead]), dies) == [Breach.DIED]
-    assert breaches(FakeRobot(looks=[Ends(), Ends(), dead]), dies) == []  # during the mending
+    assert violation_types(FakeRobot(looks=[Ends(), dead]), dies) == []
+    assert violation_types(FakeRobot(looks=[dead, dead]), dies) == [ViolationType.DIED]
+    assert (
+        violation_types(FakeRobot(looks=[Ends(), Ends(), dead]), dies) == []
+    )  # during the mending
 
 
 def test_ended_processes_are_noted_before_a_restart_replaces_them() -> None:
@@ -374,16 +381,18 @@ def test_ended_processes_are_noted_before_a_restart_replaces_them() -> None:
 
 def test_a_traceback_is_convicted_unless_the_kind_raises_it() -> None:
     raised = Ends(exceptions=["control: OrderedFailure: x"])
-    assert breaches(FakeRobot(looks=[Ends(), raised])) == [Breach.TRACEBACK]
+    assert violation_types(FakeRobot(looks=[Ends(), raised])) == [ViolationType.TRACEBACK]
     orders = replace(KIND, raises="OrderedFailure")
-    assert breaches(FakeRobot(looks=[Ends(), raised]), orders) == []
+    assert violation_types(FakeRobot(looks=[Ends(), raised]), orders) == []
 
 
 def test_a_wrong_refusal_of_clear_fault_is_convicted() -> None:
     late = [Refusal(time.monotonic() + 60.0, RESET, SENT)]
-    assert breaches(FakeRobot(refused=[[], late])) == [Breach.REFUSED]
+    assert violation_types(FakeRobot(refused=[[], late])) == [ViolationType.REFUSED]
     early = [Refusal(time.monotonic() - 60.0, RESET, SENT)]
-    assert breaches(FakeRobot(refused=[early])) == [Breach.REFUSED]  # no violation yet
+    assert violation_types(FakeRobot(refused=[early])) == [
+        ViolationType.REFUSED
+    ]  # no violation yet
     result = run(FakeRobot(refused=[[], early * 3]))
     assert (result.violations, result.refusals) == ((), 3)
 

@@ -13,7 +13,7 @@ from typing import Final
 
 from fault_campaign.disturbing.disturbances import motor, on_bus
 from fault_campaign.judging.power_claims import confirmed_at_exit, false_claims
-from fault_campaign.judging.violation import Breach
+from fault_campaign.judging.violation import ViolationType
 from fault_campaign.kinds.can import guarded, unheard, unreachable
 from fault_campaign.kinds.kind import (
     Allowed,
@@ -209,7 +209,7 @@ exit_kind: Final = partial(
     recovery=Recovery.RESTART,
     filed=RequiredRecord.NOTHING,
     dies=(MAIN,),
-    allowed=(Allowed(Breach.SPEED, 5.5, _FALLS), Allowed(Breach.JUMP, 0.1, _FALLS)),
+    allowed=(Allowed(ViolationType.SPEED, 5.5, _FALLS), Allowed(ViolationType.JUMP, 0.1, _FALLS)),
     alone=True,
 )
 

@@ -16,7 +16,7 @@ from humanoid_control_msgs.srv import WriteSdoBatch
 from std_msgs.msg import String
 
 from fault_campaign.disturbing.disturbances import on_twin
-from fault_campaign.judging.violation import Breach
+from fault_campaign.judging.violation import ViolationType
 from fault_campaign.kinds.can import SILENCE, unreachable
 from fault_campaign.kinds.causes import HELD_UP, UNCONFIRMED
 from fault_campaign.kinds.combined.exits import simulated
@@ -230,7 +230,10 @@ KINDS: Final = (
         codes=(CONTROLLER_FAILED,),
         raises="OrderedFailure: failed as ordered",
         requests_modes=True,
-        allowed=(Allowed(Breach.SPEED, 5.5, _FALLS), Allowed(Breach.JUMP, 0.1, _FALLS)),
+        allowed=(
+            Allowed(ViolationType.SPEED, 5.5, _FALLS),
+            Allowed(ViolationType.JUMP, 0.1, _FALLS),
+        ),
         alone=True,
     ),
     Kind(

@@ -15,7 +15,7 @@ from fault_campaign.judging.power_claims import (
     disabled_by_guard,
     false_claims,
 )
-from fault_campaign.judging.violation import Breach
+from fault_campaign.judging.violation import ViolationType
 from fault_campaign.kinds.can import SILENCE, unheard, unreachable_while_off
 from fault_campaign.kinds.causes import HELD_UP
 from fault_campaign.kinds.combined.exits import HELD, is_enabled
@@ -209,7 +209,11 @@ _bring_ups: Final = partial(
     recovery=Recovery.RESTART,
     filed=RequiredRecord.NOTHING,
     dies=(MAIN,),
-    allowed=(LETS_GO, Allowed(Breach.EFFORT, 1.15, _MET), Allowed(Breach.JUMP, 0.1, _MET)),
+    allowed=(
+        LETS_GO,
+        Allowed(ViolationType.EFFORT, 1.15, _MET),
+        Allowed(ViolationType.JUMP, 0.1, _MET),
+    ),
     alone=True,
 )
 

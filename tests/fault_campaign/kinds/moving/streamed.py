@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from fault_campaign.campaign_controllers import JOINT_STREAM_FILE
 from fault_campaign.disturbing.stream import DAMPING, STIFFNESS
-from fault_campaign.judging.violation import Breach
+from fault_campaign.judging.violation import ViolationType
 from fault_campaign.kinds.combined.exits import simulated
 from fault_campaign.kinds.kind import Allowed, Kind, Outcome, RefutedError, RequiredRecord, Scene
 from fault_campaign.kinds.moving.stream_checks import (
@@ -275,11 +275,13 @@ def _before_the_first_update(end: Callable[[JointStream], object]) -> Callable[[
 
 
 _UNLIMITED: Final = (
-    Allowed(Breach.JUMP, 0.06, "a wrist goes at its speed limit at once"),
-    Allowed(Breach.JUMP, 0.09, "a joint goes at its speed limit at once", robot="lite"),
+    Allowed(ViolationType.JUMP, 0.06, "a wrist goes at its speed limit at once"),
+    Allowed(ViolationType.JUMP, 0.09, "a joint goes at its speed limit at once", robot="lite"),
 )
 _MEETS: Final = (
-    Allowed(Breach.JUMP, 0.1, "an arm meets its stop, its next joint swings on", robot="lite"),
+    Allowed(
+        ViolationType.JUMP, 0.1, "an arm meets its stop, its next joint swings on", robot="lite"
+    ),
 )
 _kind: Final = partial(Kind, starts=(Start.JOINT_STREAM,), follows=True, within=0.3)
 

@@ -1,4 +1,4 @@
-"""The way from DAMPING to the mode in which a fault comes."""
+"""Lead a robot from DAMPING to the mode in which a fault comes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MODES: Final = {
 _LOADED: Final = {Start.TRAJECTORIES: TRAJECTORY_FILE, Start.JOINT_STREAM: JOINT_STREAM_FILE}
 
 
-def reached(observer: Observer, start: Start) -> bool:
+def lead_to_start(observer: Observer, start: Start) -> bool:
     """Lead a healthy robot to `start`. Return True if that mode came into force."""
     if start is Start.DAMPING:
         return True
