@@ -20,9 +20,9 @@ from humanoid_bringup.executables import ENVIRONMENT, find_executable
 from humanoid_bringup.launching.arguments import DESCRIPTION, Argument, read, refuse_unknown
 from humanoid_bringup.launching.shutdown import (
     IGNORE_SIGINT,
-    end_at_once,
+    end_after,
     keep_interrupts_out,
-    outlive,
+    terminate_without_handler,
     when_ended,
 )
 from humanoid_bringup.options import BACKGROUND, Backend, Options, Process
@@ -85,25 +85,27 @@ def _in_order(processes: Sequence[Process]) -> list[Action]:
 
     They end in any order, except those that outlive the later ones.
     """
-    return _started([(process, _action(process)) for process in processes])
+    return _chained([(process, _action(process)) for process in processes])
 
 
-def _started(processes: Sequence[tuple[Process, ExecuteProcess]]) -> list[Action]:
-    started: list[Action] = []
+def _chained(processes: Sequence[tuple[Process, ExecuteProcess]]) -> list[Action]:
+    """Return the actions that start `processes` in their order; see `_in_order`."""
+    actions: list[Action] = []
     for number, (process, action) in enumerate(processes):
         if not (process.ready or process.outlives):
-            started += [*(end_at_once(action) if _is_ours(process) else ()), action]
+            at_shutdown = terminate_without_handler(action) if _is_of_workspace(process) else []
+            actions += [*at_shutdown, action]
             continue
         rest = processes[number + 1 :]
-        keeping = outlive(action, [other for _, other in rest]) if process.outlives else []
-        later = _started(rest)
+        at_shutdown = end_after(action, [other for _, other in rest]) if process.outlives else []
+        later = _chained(rest)
         if process.ready:
-            return [*started, _when_ready(action, process.ready, later), *keeping, action]
-        return [*started, *keeping, action, *later]
-    return started
+            return [*actions, _when_ready(action, process.ready, later), *at_shutdown, action]
+        return [*actions, *at_shutdown, action, *later]
+    return actions
 
 
-def _is_ours(process: Process) -> bool:
+def _is_of_workspace(process: Process) -> bool:
     return process.package.startswith("humanoid_")
 
 
@@ -115,7 +117,9 @@ def _action(process: Process) -> ExecuteProcess:
         # The way down, and the ordered exit of the drives, take longer than launch's default.
         "sigterm_timeout": str(LAST_TO_SIGTERM if process.outlives else SIGINT_TO_SIGTERM),
         "sigkill_timeout": str(SIGTERM_TO_SIGKILL),
-        "additional_env": {it: os.environ.get(it, ENVIRONMENT[it]) for it in ENVIRONMENT},
+        "additional_env": {
+            name: os.environ.get(name, usual) for name, usual in ENVIRONMENT.items()
+        },
     }
     if process.arguments:
         program = str(find_executable(process.package, process.executable))
@@ -133,16 +137,17 @@ def _action(process: Process) -> ExecuteProcess:
 def _prefix(process: Process) -> list[str | LaunchConfiguration]:
     """Return what stands before the program on its command line."""
     background = [f"{' '.join(BACKGROUND)} "] if process.background else []
-    return [*background, *([IGNORE_SIGINT] if _is_ours(process) else [])]
+    return [*background, *([IGNORE_SIGINT] if _is_of_workspace(process) else [])]
 
 
-def _when_ready(action: ExecuteProcess, sign: str, others: list[Action]) -> Action:
-    waiting = [others]
+def _when_ready(action: ExecuteProcess, sign: str, later: list[Action]) -> Action:
+    """Start `later` once, when `action` prints a line that begins with `sign`."""
+    waiting = [later]
 
-    def look(event: ProcessIO) -> list[Action] | None:
+    def start_when_ready(event: ProcessIO) -> list[Action] | None:
         output = event.text.decode(errors="replace")
         if waiting and any(line.startswith(sign) for line in output.splitlines()):
             return waiting.pop()
         return None
 
-    return RegisterEventHandler(OnProcessIO(target_action=action, on_stdout=look))
+    return RegisterEventHandler(OnProcessIO(target_action=action, on_stdout=start_when_ready))

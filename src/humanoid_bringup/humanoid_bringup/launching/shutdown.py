@@ -89,19 +89,23 @@ def _fail(message: str) -> Action:
     return TimerAction(period=0.0, actions=[raising], cancel_on_shutdown=False)
 
 
-def end_at_once(action: ExecuteProcess) -> list[Action]:
-    """End `action`, started with IGNORE_SIGINT, by SIGTERM if it has no handler for SIGINT yet."""
+def terminate_without_handler(action: ExecuteProcess) -> list[Action]:
+    """Let the shutdown end `action` by SIGTERM if its program has no handler for SIGINT yet.
+
+    `action` is started with IGNORE_SIGINT, so that the SIGINT of launch has no effect on it.
+    """
 
     def end() -> list[Action]:
-        deaf = _is_running(action) and not _catches_signals(action.process_details["pid"])
-        return [_terminate(action)] if deaf else []
+        running = _is_running(action)
+        without_handler = running and not _catches_signals(action.process_details["pid"])
+        return [_terminate(action)] if without_handler else []
 
     started = OnProcessStart(target_action=action, on_start=_in_shutdown(end))
     return [RegisterEventHandler(handler) for handler in (_at_shutdown(end), started)]
 
 
-def outlive(action: ExecuteProcess, users: Sequence[ExecuteProcess]) -> list[Action]:
-    """End `action`, which ignores SIGINT, after `users`, which need it to end in order.
+def end_after(action: ExecuteProcess, users: Sequence[ExecuteProcess]) -> list[Action]:
+    """Let the shutdown end `action`, which ignores SIGINT, when all `users` of it have ended.
 
     Launch itself signals all processes at once.
     """
@@ -110,9 +114,9 @@ def outlive(action: ExecuteProcess, users: Sequence[ExecuteProcess]) -> list[Act
         in_use = any(_is_running(user) for user in users)
         return [_terminate(action)] if _is_running(action) and not in_use else []
 
-    look = _in_shutdown(end)
-    ends = [OnProcessExit(target_action=user, on_exit=look) for user in users]
-    started = OnProcessStart(target_action=action, on_start=look)
+    end_in_shutdown = _in_shutdown(end)
+    ends = [OnProcessExit(target_action=user, on_exit=end_in_shutdown) for user in users]
+    started = OnProcessStart(target_action=action, on_start=end_in_shutdown)
     return [RegisterEventHandler(handler) for handler in (_at_shutdown(end), started, *ends)]
 
 
