@@ -63,7 +63,9 @@ def sweep(prime: Stack, session: CalibrationSession, joint: str, hand: float) ->
     """Move to both stops, with a pause at each: some joint states have to arrive."""
     session.select(joint)
     if joint in session.robot.drives:
-        prime.client.until(lambda: session.limp.limp == joint, f"{joint} to become limp")
+        prime.client.until(
+            lambda: session.limp_drives.limp_joint == joint, f"{joint} to become limp"
+        )
     limits = session.robot.limits[joint]
     for stop, sign in ((limits.high, 1), (limits.low, -1)):
         prime.push(sign * hand, joint)
@@ -135,7 +137,7 @@ def test_robot_measures_true_angles_with_the_calibration_found_on_both_buses(
     for joint, hand in that.hands.items():
         sweep(prime, session, joint, hand)
     session.select("")
-    prime.client.until(lambda: session.limp.released, "the elbow to be as it was")
+    prime.client.until(lambda: session.limp_drives.released, "the elbow to be as it was")
     if prime.robot.virtual.ring is not None:
         assert {drive["gate"] for drive in prime.control.drives()} == {0}
 

@@ -67,8 +67,8 @@ class CalibrationLink:
         """Start a session: pass it the robot's messages, and send its batches."""
         gate = JointStatesGate(list(robot.drives) or robot.joints.names, robot.period)
         self._services = BatchServices(self._node) if robot.drives else None
-        limp = LimpDrives(robot.drives.values(), gate, timeout=TIMEOUT)
-        self._session = CalibrationSession(robot, limp)
+        limp_drives = LimpDrives(robot.drives.values(), gate, timeout=TIMEOUT)
+        self._session = CalibrationSession(robot, limp_drives)
         node = self._node
         node.create_subscription(ControlMode, "control_mode", self._on_control_mode, 10)
         # Only the latest counts: a backlog would look like fresh measurements.
@@ -91,8 +91,8 @@ class CalibrationLink:
             return
         now = self._machine.clock()
         while self._replies:
-            session.limp.finished(*self._replies.popleft(), now)
-        batch = session.limp.next_batch(now, session.mode_in_force, services.obstacle())
+            session.limp_drives.finished(*self._replies.popleft(), now)
+        batch = session.limp_drives.next_batch(now, session.mode_in_force, services.obstacle())
         if batch is not None:
             services.send(batch, partial(self._answered, batch))
 

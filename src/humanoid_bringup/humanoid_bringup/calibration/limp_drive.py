@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable
 from typing import Final
 
-from humanoid_bringup.calibration.drive_record import LimpRecord
+from humanoid_bringup.calibration.drive_record import DriveRecord
 from humanoid_bringup.calibration.robot import Drive
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.rules.modes import SAFE_MODES
@@ -35,11 +35,11 @@ class LimpDrives:
     """
 
     def __init__(self, drives: Iterable[Drive], gate: JointStatesGate, *, timeout: float) -> None:
-        self._records = {drive.joint: LimpRecord(drive) for drive in drives}
+        self._records = {drive.joint: DriveRecord(drive) for drive in drives}
         self._gate = gate
         self._timeout = timeout
         self._selected = ""
-        self._reached = False  # the selected one has been limp
+        self._was_limp = False  # the selected one has been limp
         self._under_way: Batch | None = None
         self._failures = 0  # in a row
         self._failure = ""
@@ -58,9 +58,9 @@ class LimpDrives:
             )
         if joint != self._selected:
             self._selected = joint
-            self._reached = False
+            self._was_limp = False
             if joint:
-                self._records[joint].feeds = False
+                self._records[joint].keeps_feed_forward = False
             self._dropped = ""
             self._not_before = 0.0
 
@@ -82,14 +82,14 @@ class LimpDrives:
         self._under_way = None
         failure = ""
         if len(reply.results) != len(batch.objects):
-            self._forget_of(batch)
+            self._forget_registers_of(batch)
             failure = reply.failure or "an answer without results"
         else:
-            for record in self._of(batch):
+            for record in self._records_of(batch):
                 mine = [r for r in reply.results if r.object.slave == record.drive.slave]
-                failure = record.take(mine) or failure
-        self._note(failure, now)
-        self._watch()
+                failure = record.batch_ended(mine) or failure
+        self._record_failure(failure, now)
+        self._drop_if_stiff()
 
     # Action.
 
@@ -100,7 +100,7 @@ class LimpDrives:
 
         `obstacle`: why nothing can be sent, or "".
         """
-        self._obstacle = obstacle or self._gate.obstacle(now) or _objection(mode_in_force)
+        self._obstacle = obstacle or self._gate.obstacle(now) or _mode_obstacle(mode_in_force)
         self._give_up_in_time(now)
         if self._obstacle or mode_in_force is None or self._under_way or now < self._not_before:
             return None
@@ -118,7 +118,7 @@ class LimpDrives:
         return self._selected
 
     @property
-    def limp(self) -> str:
+    def limp_joint(self) -> str:
         """The joint that read-back has shown to be limp; empty if none."""
         record = self._records.get(self._selected)
         return self._selected if record and record.limp else ""
@@ -141,19 +141,23 @@ class LimpDrives:
         restored = [joint for joint in self.touched if joint != self._selected]
         if restored:
             return f"restoring {', '.join(restored)}"
-        if self._selected and not self.limp:
+        if self._selected and not self.limp_joint:
             return f"making {self._selected} limp"
         return self._dropped
 
     # Inside.
 
     def _due(self, now: float) -> tuple[list[SdoObject], bool]:
-        """Restoring comes first, then the selected drive, then what else is not known."""
-        away = [r for joint, r in self._records.items() if joint != self._selected and _away(r)]
-        if unread := [record for record in away if not record.known]:
+        """Return the objects that are due, and whether they are writes.
+
+        Drives to be restored come first, then the selected drive, then unknown registers.
+        """
+        others = [record for joint, record in self._records.items() if joint != self._selected]
+        to_restore = [record for record in others if _must_be_restored(record)]
+        if unread := [record for record in to_restore if not record.known]:
             return [item for record in unread for item in record.reads()], False
-        if away:
-            return self._writes(away, restoring=True), True
+        if to_restore:
+            return self._writes(to_restore, restoring=True), True
         selected = self._records.get(self._selected)
         if selected and selected.known and not selected.limp:
             return self._writes([selected], restoring=False), True
@@ -163,54 +167,59 @@ class LimpDrives:
         unknown = [record for record in self._records.values() if not record.known]
         return [item for record in unknown for item in record.reads()], False
 
-    def _writes(self, records: list[LimpRecord], *, restoring: bool) -> list[SdoObject]:
+    def _writes(self, records: list[DriveRecord], *, restoring: bool) -> list[SdoObject]:
         objects: list[SdoObject] = []
         for record in records:
             objects += record.restoring() if restoring else record.softening()
-            record.begun(restoring=restoring)
+            record.writes_sent(restoring=restoring)
         return objects
 
-    def _of(self, batch: Batch) -> list[LimpRecord]:
+    def _records_of(self, batch: Batch) -> list[DriveRecord]:
         return [r for r in self._records.values() if r.drive.slave in batch.slaves]
 
     def _give_up_in_time(self, now: float) -> None:
         batch = self._under_way
         if batch is not None and now - batch.sent > self._timeout:
             self._under_way = None
-            self._forget_of(batch)
-            self._note(f"no answer within {self._timeout:g} s", now)
+            self._forget_registers_of(batch)
+            self._record_failure(f"no answer within {self._timeout:g} s", now)
 
-    def _note(self, failure: str, now: float) -> None:
-        """Only the end counts: a drive that can be read but not written fails all the same."""
+    def _record_failure(self, failure: str, now: float) -> None:
+        """Keep `failure` and wait longer; without one, end the waiting once all is as wanted.
+
+        A batch that succeeds does not end it: a drive may answer readings and refuse writes.
+        """
         if failure:
             self._failure = failure
             self._not_before = now + min(FIRST_DELAY * 2.0**self._failures, LONGEST_DELAY)
             self._failures += 1
-        elif self._well:
+        elif self._all_as_wanted:
             self._failure, self._failures = "", 0
 
     @property
-    def _well(self) -> bool:
+    def _all_as_wanted(self) -> bool:
         return all(
-            record.limp if joint == self._selected else record.known and not _away(record)
+            record.limp
+            if joint == self._selected
+            else record.known and not _must_be_restored(record)
             for joint, record in self._records.items()
         )
 
-    def _forget_of(self, batch: Batch) -> None:
-        for record in self._of(batch):
+    def _forget_registers_of(self, batch: Batch) -> None:
+        for record in self._records_of(batch):
             record.forget()
 
-    def _watch(self) -> None:
-        """Drop a selected drive that became stiff: only the operator softens it again."""
+    def _drop_if_stiff(self) -> None:
+        """Drop the selected drive if it is stiff again: only the operator softens it once more."""
         record = self._records.get(self._selected)
-        if record and record.feeds:
+        if record and record.keeps_feed_forward:
             self._drop(
                 "cannot be limp: its velocity feed-forward 0x2382:03 stays, so that its target "
                 "could not follow it"
             )
         elif record and record.limp:
-            self._reached = True
-        elif record and record.known and self._reached:
+            self._was_limp = True
+        elif record and record.known and self._was_limp:
             self._drop(
                 f"{NO_MORE}: its drive restarted, or another program has written to it; {AGAIN}"
             )
@@ -221,12 +230,12 @@ class LimpDrives:
             self._dropped = f"{joint} {reason}"
 
 
-def _away(record: LimpRecord) -> bool:
+def _must_be_restored(record: DriveRecord) -> bool:
     """Return True if the drive must be restored, whichever program left its gate open."""
-    return not record.at_home and (record.touched or record.gate_open)
+    return not record.is_restored and (record.touched or record.gate_open)
 
 
-def _objection(mode_in_force: ModeInForce | None) -> str:
+def _mode_obstacle(mode_in_force: ModeInForce | None) -> str:
     if mode_in_force is None:
         return "waiting for a statement on /control_mode"
     if mode_in_force.mode not in SAFE_MODES:

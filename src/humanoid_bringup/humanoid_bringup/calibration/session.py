@@ -27,9 +27,9 @@ class JointRow:
 class CalibrationSession:
     """Combines the robot's messages with the operator's keys."""
 
-    def __init__(self, robot: Robot, limp: LimpDrives) -> None:
+    def __init__(self, robot: Robot, limp_drives: LimpDrives) -> None:
         self.robot = robot
-        self.limp = limp
+        self.limp_drives = limp_drives
         self.mode_in_force: ModeInForce | None = None  # mode and switch number in force
         self._selected = ""
         self._recorder = SweepRecorder(robot.joints, robot.in_force)
@@ -39,13 +39,13 @@ class CalibrationSession:
     def selected(self) -> str:
         """The joint to be moved; empty: none."""
         if self._selected in self.robot.drives:
-            return self.limp.selected  # which may have been dropped
+            return self.limp_drives.selected  # which may have been dropped
         return self._selected
 
     def joints_seen(self, names: list[str], positions: list[float], now: float) -> None:
         """Take a message of /prime/joint_states that arrived at `now` [s]."""
-        self.limp.joints_seen(names, positions, now)
-        # No other: wrists swing by themselves when an arm is moved, which is no sweep.
+        self.limp_drives.joints_seen(names, positions, now)
+        # The selected joint only: wrists swing when an arm is moved, which is no sweep.
         selected = np.array([name == self.selected for name in self.robot.joints.names])
         self._recorder.seen(names, positions, self._loose() & selected)
 
@@ -57,9 +57,9 @@ class CalibrationSession:
         if joint:
             self.robot.joints.indices([joint])
         self._selected = joint
-        self.limp.select(joint if joint in self.robot.drives else "")
+        self.limp_drives.select(joint if joint in self.robot.drives else "")
 
-    def step(self, by: int) -> None:
+    def select_next(self, by: int) -> None:
         """Select the next (1) or the previous joint (-1), beginning with the first or the last."""
         names = self.robot.joints.names
         if self.selected:
@@ -105,7 +105,7 @@ class CalibrationSession:
 
     def _loose(self) -> NDArray[np.bool_]:
         held = self.mode_in_force is not None and self.mode_in_force.mode not in SAFE_MODES
-        loose = {self.limp.limp} | (frozenset() if held else self.robot.loose)
+        loose = {self.limp_drives.limp_joint} | (frozenset() if held else self.robot.loose)
         return np.array([name in loose for name in self.robot.joints.names])
 
     def _index(self, joint: str) -> int:

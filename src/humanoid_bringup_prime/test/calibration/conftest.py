@@ -61,7 +61,7 @@ class Bench:
         names = [f"joint{i}" for i in range(count)]
         self.gate = JointStatesGate(names, PERIOD)
         self.names = names
-        self.limp = LimpDrives(
+        self.limp_drives = LimpDrives(
             [Drive(name, slave, 56) for slave, name in enumerate(names)], self.gate, timeout=1.0
         )
         self.drives = [FakeDrive(**of_drive) for _ in range(count)]  # type: ignore[arg-type]
@@ -79,16 +79,16 @@ class Bench:
         for _ in range(round(seconds / PERIOD)):
             self.time += PERIOD
             if self.flowing:
-                self.limp.joints_seen(self.names, [0.0] * len(self.names), self.time)
-            batch = self.limp.next_batch(self.time, self.stated_mode, self.obstacle)
+                self.limp_drives.joints_seen(self.names, [0.0] * len(self.names), self.time)
+            batch = self.limp_drives.next_batch(self.time, self.stated_mode, self.obstacle)
             if batch is not None:
                 self.batches.append(batch)
                 if self.answering:
-                    self.limp.finished(batch, self._serve(batch), self.time)
+                    self.limp_drives.finished(batch, self._serve(batch), self.time)
         return self
 
     def select(self, joint: str) -> Bench:
-        self.limp.select(joint)
+        self.limp_drives.select(joint)
         return self.run(0.5)
 
     def registers(self) -> list[tuple[int, ...]]:
@@ -148,12 +148,12 @@ class RingBench:
         control: MemoryControl | RobotControl,
         time: SteppedTime,
         info: HardwareInfo,
-        limp: LimpDrives,
+        limp_drives: LimpDrives,
         open_master: Callable[[float], EthercatMaster] = EthercatMaster,
     ) -> None:
-        self.control, self.limp, self._time = control, limp, time
+        self.control, self.limp_drives, self._time = control, limp_drives, time
         self.names, self._period = list(info.joint_set.names), 1.0 / info.update_rate
-        self.seen: Callable[[list[str], list[float], float], None] = limp.joints_seen
+        self.seen: Callable[[list[str], list[float], float], None] = limp_drives.joints_seen
         self.system = ErobSystem(time, open_master=open_master)
         self.system.on_configure(info)
         self._state, self._command = JointState(len(self.names)), JointCommand(len(self.names))
@@ -178,7 +178,7 @@ class RingBench:
         system.read(self._state, clock(), period)
         system.joint_states_published(clock(), clock())
         self.seen(self.names, self._state.position.tolist(), clock())
-        batch = self.limp.next_batch(clock(), ModeInForce(Mode.ZERO_TORQUE, 1), "")
+        batch = self.limp_drives.next_batch(clock(), ModeInForce(Mode.ZERO_TORQUE, 1), "")
         if batch is not None:
             self._send(batch)
         system.write(self._command, clock(), period)
@@ -190,7 +190,7 @@ class RingBench:
         job = SdoBatch(batch.objects, batch.write, mode, number, batch.valid_until)
         future = self.system.submit(job)
         future.add_done_callback(
-            lambda done: self.limp.finished(batch, Reply(done.result()), self._time.clock())
+            lambda done: self.limp_drives.finished(batch, Reply(done.result()), self._time.clock())
         )
 
     def rows(self) -> list[tuple[int, ...]]:

@@ -58,9 +58,9 @@ def make_bench(ring_bench: Any, tmp_path: Path) -> Iterator[Callable[..., Any]]:
             ring = MemoryRing(COUNT, joints="arms", assume={**assumed, "brake": True})
             ring.control.set_joint(1, raised)
             drives = [Drive(name, slave, 56) for slave, name in enumerate(NAMES)]
-            limp = LimpDrives(drives, JointStatesGate(NAMES, 1 / RATE), timeout=1.0)
+            limp_drives = LimpDrives(drives, JointStatesGate(NAMES, 1 / RATE), timeout=1.0)
             info = _block(ring.interface, tmp_path / "calibration.yaml")
-            made = ring_bench(ring.control, ring, info, limp, ring.master)
+            made = ring_bench(ring.control, ring, info, limp_drives, ring.master)
             cleanup.callback(made.system.on_deactivate)
             return made
 
@@ -78,9 +78,9 @@ def positions(bench: Any) -> np.ndarray:
 
 def test_a_limp_joint_follows_the_hand_and_the_others_hardly_give_way(bench: Any) -> None:
     factory = bench.run(0.1).rows()
-    bench.limp.select("j1")
+    bench.limp_drives.select("j1")
     bench.run(0.4)
-    assert bench.limp.limp == "j1"
+    assert bench.limp_drives.limp_joint == "j1"
     assert bench.rows() == [factory[0], (0, factory[1][1], 0, 1), factory[2]]
     for slave in range(COUNT):
         bench.control.external_torque(slave, 12.0)
@@ -99,15 +99,15 @@ def test_a_limp_joint_sinks_slowly_and_is_caught_without_a_jump(
     bench = make_bench(1.2, feed_forward=kind, stores_gains_behind_closed_gate=stores)
     factory = bench.run(0.5).rows()
     assert abs(positions(bench)[1] - 1.2) < 0.1
-    bench.limp.select("j1")
+    bench.limp_drives.select("j1")
     bench.run(0.2)
-    assert bench.limp.limp == "j1"
+    assert bench.limp_drives.limp_joint == "j1"
     falling = []
     for _ in range(50):
         bench.run(0.02)
         falling.append(abs(bench.control.drives()[1]["joint_velocity"]))
     assert 0.02 < max(falling) < 0.6  # [rad/s]; 6 Nm against 20 Nm s/rad
-    bench.limp.select("")
+    bench.limp_drives.select("")
     released = positions(bench)[1]
     caught, speeds = [], []
     for _ in range(25):
@@ -130,27 +130,27 @@ def test_a_joint_whose_feed_forward_stays_is_never_made_limp(
     factory = bench.run(0.1).rows()
     speeds = []
     for joint in ("j1", ""):
-        bench.limp.select(joint)
+        bench.limp_drives.select(joint)
         for _ in range(50):
             bench.run(0.02)
             speeds.append(abs(bench.control.drives()[1]["joint_velocity"]))
-            assert bench.limp.limp == ""
-            assert not bench.limp.selected or len(speeds) < 5
+            assert bench.limp_drives.limp_joint == ""
+            assert not bench.limp_drives.selected or len(speeds) < 5
         if joint:
-            assert "j1 cannot be limp" in bench.limp.message
-            assert "0x2382:03" in bench.limp.message
+            assert "j1 cannot be limp" in bench.limp_drives.message
+            assert "0x2382:03" in bench.limp_drives.message
     assert bench.rows() == factory
-    assert bench.limp.released
+    assert bench.limp_drives.released
     assert max(speeds) < 0.1  # [rad/s]; it sinks as before
     assert not any(drive["error"] for drive in bench.control.drives())
 
 
 def test_selected_joint_is_softened_only_after_the_previous_one_is_restored(bench: Any) -> None:
     factory = bench.run(0.1).rows()
-    bench.limp.select("j0")
+    bench.limp_drives.select("j0")
     bench.run(0.4)
     bench.control.log()
-    bench.limp.select("j2")
+    bench.limp_drives.select("j2")
     bench.run(0.4)
     assert bench.rows()[:2] == factory[:2]
     assert bench.rows()[2][3] == 1
@@ -164,7 +164,7 @@ def test_selected_joint_is_softened_only_after_the_previous_one_is_restored(benc
 
 def test_the_end_of_the_control_process_closes_the_gate_of_a_limp_joint(bench: Any) -> None:
     """The control process ends as by `hc mode quit`, after the death of the calibration."""
-    bench.limp.select("j1")
+    bench.limp_drives.select("j1")
     bench.run(0.4)
     assert bench.rows()[1][3] == 1
     bench.system.on_deactivate()

@@ -60,7 +60,9 @@ class Operator:
         """Move to both stops and back out of the way."""
         limits = self.session.robot.limits[joint]
         self.session.select(joint)
-        self.bench.until(lambda: self.session.limp.limp == joint, f"{joint} to become limp")
+        self.bench.until(
+            lambda: self.session.limp_drives.limp_joint == joint, f"{joint} to become limp"
+        )
         self.control.record(60.0)
         for stop, sign in ((limits.high, 1), (limits.low, -1)):
             self.push(joint, sign * hand.far, lambda s=stop: abs(s - self.truth(joint)) < CLOSE)
@@ -112,11 +114,11 @@ def operator(
         urdf = expand({"ethercat_interface": virtual.interface, "backends": "ec"})
         prime = read_robot(urdf)
         gate = JointStatesGate(list(prime.drives), 1 / RATE)
-        limp = LimpDrives(prime.drives.values(), gate, timeout=1.0)
+        limp_drives = LimpDrives(prime.drives.values(), gate, timeout=1.0)
         (info,) = (b for b in parse_robot_description(urdf, RATE).blocks if b.plugin == PLUGIN)
-        bench = ring_bench(virtual.control, time, info, limp)
+        bench = ring_bench(virtual.control, time, info, limp_drives)
         cleanup.callback(bench.system.on_deactivate)
-        yield Operator(bench, CalibrationSession(prime, limp))
+        yield Operator(bench, CalibrationSession(prime, limp_drives))
 
 
 def test_sweeps_to_both_stops_find_random_directions_and_offsets_of_all_arm_joints(
@@ -127,7 +129,7 @@ def test_sweeps_to_both_stops_find_random_directions_and_offsets_of_all_arm_join
     for joint in RING_JOINTS:
         operator.sweep(joint, ON_THE_HAND if "wrist" in joint else ON_THE_ARM)
     session.select("")
-    bench.until(lambda: session.limp.released, "the drives to be as they were")
+    bench.until(lambda: session.limp_drives.released, "the drives to be as they were")
     assert bench.rows() == factory
     assert not any(drive["error"] for drive in bench.control.drives())
 

@@ -105,14 +105,14 @@ def test_steps_go_round_all_joints_in_both_directions(session: Any) -> None:
     names = session.robot.joints.names
     seen = []
     for _ in range(15):
-        session.step(1)
+        session.select_next(1)
         seen.append(session.selected)
     assert seen == [*names, names[0]]
-    session.step(-1)
+    session.select_next(-1)
     assert session.selected == names[-1]
     session.select("")
     assert session.selected == ""
-    session.step(-1)
+    session.select_next(-1)
     assert session.selected == names[-1]
 
 

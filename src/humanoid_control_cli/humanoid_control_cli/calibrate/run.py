@@ -85,10 +85,10 @@ class Calibrating:
     def _press(self, key: str) -> None:
         session = self._session
         actions: dict[str, Callable[[], None]] = {
-            "n": lambda: session.step(1),
-            "down": lambda: session.step(1),
-            "p": lambda: session.step(-1),
-            "up": lambda: session.step(-1),
+            "n": lambda: session.select_next(1),
+            "down": lambda: session.select_next(1),
+            "p": lambda: session.select_next(-1),
+            "up": lambda: session.select_next(-1),
             "0": lambda: session.select(""),
             "f": lambda: session.flip(session.selected) if session.selected else None,
             "r": lambda: session.forget(session.selected) if session.selected else None,
@@ -121,22 +121,23 @@ class Calibrating:
             session.select(self._todo[0])
             self._selected_at = now
         joint = self._todo[0] if self._todo else ""
-        if joint not in session.robot.drives or session.limp.limp == joint:
+        if joint not in session.robot.drives or session.limp_drives.limp_joint == joint:
             self._began = now
             self._todo = self._todo[1:]
             if joint:
                 screen.say(f"{joint}: move it to both stops")
         elif now - self._selected_at > self._options.timeout:
-            raise RobotError(f"{joint} does not become limp: {session.limp.message}")
+            raise RobotError(f"{joint} does not become limp: {session.limp_drives.message}")
 
     def _release(self) -> None:
-        limp = self._session.limp
+        limp_drives = self._session.limp_drives
         self._session.select("")
-        if not self._client.wait(lambda: limp.released, RELEASE_TIMEOUT):
-            names = ", ".join(limp.touched) or "a joint"
+        if not self._client.wait(lambda: limp_drives.released, RELEASE_TIMEOUT):
+            names = ", ".join(limp_drives.touched) or "a joint"
             raise RobotError(
-                f"{names} may still be limp ({limp.message or 'no answer'}): support the arm, then "
-                "stop the robot with `hc mode quit`, which restores every drive's own gains"
+                f"{names} may still be limp ({limp_drives.message or 'no answer'}): support the "
+                "arm, then stop the robot with `hc mode quit`, which restores every drive's own "
+                "gains"
             )
 
 

@@ -55,7 +55,7 @@ class Screen:
         now = time.monotonic()
         if self._live is not None and now - self._drawn >= SCREEN_PERIOD:
             self._drawn = now
-            self._live.update(rendered(session.rows(), session.limp.message), refresh=True)
+            self._live.update(rendered(session.rows(), session.limp_drives.message), refresh=True)
 
 
 def rendered(rows: Sequence[JointRow], message: str) -> RenderableType:
