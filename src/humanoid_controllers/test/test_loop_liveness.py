@@ -11,18 +11,18 @@ from humanoid_controllers.mode_manager.loop_liveness import LoopLiveness
 
 
 def test_a_loop_may_take_a_second_for_a_tick() -> None:
-    watch = LoopLiveness()
+    liveness = LoopLiveness()
     assert [
-        watch.problem(tick, now).text for tick, now in [(7, 0.0), (7, 1.0), (8, 1.5), (8, 2.5)]
+        liveness.problem(tick, now).text for tick, now in [(7, 0.0), (7, 1.0), (8, 1.5), (8, 2.5)]
     ] == [""] * 4
-    assert watch.problem(8, 2.6).text.startswith("control loop stands still for 1 s")
+    assert liveness.problem(8, 2.6).text.startswith("control loop stands still for 1 s")
 
 
 def test_a_loop_that_goes_on_is_no_problem_any_more() -> None:
-    watch = LoopLiveness()
-    watch.problem(1, 0.0)
-    assert watch.problem(1, 5.0)
-    assert not watch.problem(2, 5.1)
+    liveness = LoopLiveness()
+    liveness.problem(1, 0.0)
+    assert liveness.problem(1, 5.0)
+    assert not liveness.problem(2, 5.1)
 
 
 @pytest.fixture

@@ -16,14 +16,14 @@ from humanoid_controllers.mode_manager.rest_detection import RestDetector
 
 
 @pytest.fixture
-def watch() -> RestDetector:
+def detector() -> RestDetector:
     return RestDetector(JointSet(("shoulder", "elbow")))
 
 
-def look(watch: RestDetector, now: float, *speeds: float, mode: Mode = Mode.DAMPING) -> None:
+def look(detector: RestDetector, now: float, *speeds: float, mode: Mode = Mode.DAMPING) -> None:
     state = np.array([[0.0, 0.0], speeds, [0.0, 0.0]])
     snapshot: Any = SimpleNamespace(state_array=state, mode=mode, now=now)
-    watch.look(snapshot)
+    detector.look(snapshot)
 
 
 # A joint at 0.1 rad/s turns six degrees in a second: it nearly hangs.
@@ -40,34 +40,34 @@ def look(watch: RestDetector, now: float, *speeds: float, mode: Mode = Mode.DAMP
     ids=str,
 )
 def test_a_joint_moves_above_a_tenth_of_a_radian_per_second_or_if_it_is_not_measured(
-    watch: RestDetector, speeds: tuple[float, float], moving: str
+    detector: RestDetector, speeds: tuple[float, float], moving: str
 ) -> None:
-    look(watch, 0.0, *speeds)
-    assert watch.moving == moving
+    look(detector, 0.0, *speeds)
+    assert detector.moving == moving
 
 
-def test_joints_rest_after_three_tenths_of_a_second_of_being_slow(watch: RestDetector) -> None:
+def test_joints_rest_after_three_tenths_of_a_second_of_being_slow(detector: RestDetector) -> None:
     for now in (0.0, 0.2, 0.29):
-        look(watch, now, 0.05, 0.05)
-        assert watch.settling
-    look(watch, 0.31, 0.05, 0.05)
-    assert not watch.settling
+        look(detector, now, 0.05, 0.05)
+        assert detector.settling
+    look(detector, 0.31, 0.05, 0.05)
+    assert not detector.settling
 
 
-def test_every_moment_of_motion_begins_the_time_anew(watch: RestDetector) -> None:
-    look(watch, 0.0, 0.0, 0.0)
-    look(watch, 0.2, 0.5, 0.0)
-    assert (watch.moving, watch.settling) == ("shoulder", NO_REASON)
-    look(watch, 0.25, 0.0, 0.0)
-    look(watch, 0.5, 0.0, 0.0)
-    assert watch.settling
-    look(watch, 0.56, 0.0, 0.0)
-    assert not watch.settling
+def test_every_moment_of_motion_begins_the_time_anew(detector: RestDetector) -> None:
+    look(detector, 0.0, 0.0, 0.0)
+    look(detector, 0.2, 0.5, 0.0)
+    assert (detector.moving, detector.settling) == ("shoulder", NO_REASON)
+    look(detector, 0.25, 0.0, 0.0)
+    look(detector, 0.5, 0.0, 0.0)
+    assert detector.settling
+    look(detector, 0.56, 0.0, 0.0)
+    assert not detector.settling
 
 
-def test_rest_detection_counts_only_time_in_damping(watch: RestDetector) -> None:
-    look(watch, 0.0, 0.0, 0.0, mode=Mode.STANDBY)
-    look(watch, 1.0, 0.0, 0.0, mode=Mode.STANDBY)
-    assert watch.settling
-    look(watch, 1.1, 0.0, 0.0)
-    assert watch.settling
+def test_rest_detection_counts_only_time_in_damping(detector: RestDetector) -> None:
+    look(detector, 0.0, 0.0, 0.0, mode=Mode.STANDBY)
+    look(detector, 1.0, 0.0, 0.0, mode=Mode.STANDBY)
+    assert detector.settling
+    look(detector, 1.1, 0.0, 0.0)
+    assert detector.settling

@@ -6,7 +6,11 @@ import pytest
 
 from humanoid_control_common.rules.modes import Mode
 from humanoid_controllers.mode_manager.emergency_stop import EmergencyStop
-from humanoid_controllers.mode_manager.impedance_watch import FRESH, ImpedanceReport, ImpedanceWatch
+from humanoid_controllers.mode_manager.impedance_monitor import (
+    FRESH,
+    ImpedanceMonitor,
+    ImpedanceReport,
+)
 from humanoid_controllers.mode_manager.loop_liveness import LONGEST_TICK, LoopLiveness
 from humanoid_controllers.mode_manager.stall_tolerant_clock import LONGEST_LOOK, StallTolerantClock
 
@@ -48,12 +52,12 @@ def test_clock_counts_at_most_a_tenth_of_a_second_of_a_hold_up(listener: Listene
 def test_an_impedance_manager_that_published_meanwhile_is_not_reported_as_silent(
     listener: Listener,
 ) -> None:
-    watch = ImpedanceWatch()
+    monitor = ImpedanceMonitor()
     report = ImpedanceReport(True, True, int(Mode.STANDBY), 1, "")
-    watch.reported(report, listener.after(0.1))
+    monitor.reported(report, listener.after(0.1))
     # Timers run before subscriptions: messages wait for the end of this reading.
-    assert not watch.problem(Mode.STANDBY, 1, listener.after(1.0, 1.0))
-    assert "silent" in watch.problem(Mode.STANDBY, 1, listener.after(FRESH)).text
+    assert not monitor.problem(Mode.STANDBY, 1, listener.after(1.0, 1.0))
+    assert "silent" in monitor.problem(Mode.STANDBY, 1, listener.after(FRESH)).text
 
 
 def test_a_heartbeat_that_went_on_meanwhile_is_no_stop(listener: Listener) -> None:
@@ -67,7 +71,7 @@ def test_a_heartbeat_that_went_on_meanwhile_is_no_stop(listener: Listener) -> No
 def test_a_loop_that_was_held_up_along_with_its_listener_does_not_stand_still(
     listener: Listener,
 ) -> None:
-    watch = LoopLiveness()
-    assert not watch.problem(1, listener.clock.now())
-    assert not watch.problem(1, listener.after(30.0, 30.0))
-    assert "stands still" in watch.problem(1, listener.after(LONGEST_TICK)).text
+    liveness = LoopLiveness()
+    assert not liveness.problem(1, listener.clock.now())
+    assert not liveness.problem(1, listener.after(30.0, 30.0))
+    assert "stands still" in liveness.problem(1, listener.after(LONGEST_TICK)).text

@@ -31,7 +31,7 @@ from humanoid_controller_manager.loop.snapshot import Phase, Refusal, Snapshot
 from humanoid_controller_manager.switching.switch_requests import SwitchRequests
 from humanoid_controllers.mode_manager.answer import Answer
 from humanoid_controllers.mode_manager.emergency_stop import EmergencyStop
-from humanoid_controllers.mode_manager.impedance_watch import ImpedanceWatch
+from humanoid_controllers.mode_manager.impedance_monitor import ImpedanceMonitor
 from humanoid_controllers.mode_manager.loop_liveness import LoopLiveness
 from humanoid_controllers.mode_manager.rest_detection import RestDetector
 from humanoid_controllers.reason_codes import (
@@ -74,7 +74,7 @@ class ModeManager:
         loop: ControlLoop,
         controller_of: Callable[[Mode], str | None],
         safety: SafetyMonitor,
-        impedance: ImpedanceWatch | None = None,
+        impedance: ImpedanceMonitor | None = None,
         stop: EmergencyStop | None = None,
     ) -> None:
         self.rest = RestDetector(loop.joints)

@@ -33,7 +33,7 @@ from humanoid_controllers.mode_manager.answer import Answer
 from humanoid_controllers.mode_manager.emergency_stop import EmergencyStop
 from humanoid_controllers.mode_manager.event_log import EventLog
 from humanoid_controllers.mode_manager.gamepad import Gamepad, stop_pressed
-from humanoid_controllers.mode_manager.impedance_watch import ImpedanceReport, ImpedanceWatch
+from humanoid_controllers.mode_manager.impedance_monitor import ImpedanceMonitor, ImpedanceReport
 from humanoid_controllers.mode_manager.mode_manager import ModeManager
 from humanoid_controllers.mode_manager.power_down import PowerDown
 from humanoid_controllers.mode_manager.power_down_service import PowerDownService
@@ -94,7 +94,7 @@ class ModeManagerNode(Companion, SwitchAuthority):
         self._safety_monitor = SafetyMonitor(
             dict(parameters.safety_deadlines), parameters.default_safety_deadline
         )
-        self._impedance = ImpedanceWatch() if parameters.impedance_manager else None
+        self._impedance = ImpedanceMonitor() if parameters.impedance_manager else None
         self._emergency_stop = EmergencyStop(parameters.heartbeats)
         self._modes = ModeManager(
             manager.loop,

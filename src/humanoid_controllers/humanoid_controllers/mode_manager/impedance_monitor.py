@@ -35,7 +35,7 @@ class ImpedanceReport:
     message: str
 
 
-class ImpedanceWatch:
+class ImpedanceMonitor:
     """Judges the reports of the impedance manager by their arrival on the monotonic clock."""
 
     def __init__(self) -> None:

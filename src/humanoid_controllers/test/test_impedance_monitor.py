@@ -9,7 +9,11 @@ import pytest
 from humanoid_control_common.rules.modes import Intent, Mode
 from humanoid_control_common.rules.reasons import Reason
 from humanoid_control_common.rules.safety import SafetyMonitor
-from humanoid_controllers.mode_manager.impedance_watch import GONE, ImpedanceReport, ImpedanceWatch
+from humanoid_controllers.mode_manager.impedance_monitor import (
+    GONE,
+    ImpedanceMonitor,
+    ImpedanceReport,
+)
 from humanoid_controllers.mode_manager.mode_manager import ModeManager
 
 PERIOD = 0.01  # [s] of a tick of the robot
@@ -20,9 +24,9 @@ class WatchedRobot:
 
     def __init__(self, robot: Any) -> None:
         self.robot = robot
-        self.watch = ImpedanceWatch()
+        self.monitor = ImpedanceMonitor()
         robot.modes = ModeManager(
-            robot.loop, robot.modes._controller_of, SafetyMonitor(), self.watch
+            robot.loop, robot.modes._controller_of, SafetyMonitor(), self.monitor
         )
         self.reporting = True
         self.armed = True
@@ -38,7 +42,7 @@ class WatchedRobot:
             "switch_number": snapshot.switch_number,
             "message": self.message,
         }
-        self.watch.reported(ImpedanceReport(**(values | changes)), self.robot.time)
+        self.monitor.reported(ImpedanceReport(**(values | changes)), self.robot.time)
 
     def run(self, seconds: float) -> WatchedRobot:
         for _ in range(round(seconds / PERIOD)):
@@ -165,10 +169,10 @@ def test_silence_in_a_stiff_mode_leads_to_damping_and_is_latched(
 
 
 def test_drives_that_were_never_armed_are_reported_when_their_manager_is_gone() -> None:
-    watch = ImpedanceWatch()
-    watch.reported(ImpedanceReport(False, False, 0, 0, "waiting"), 0.0)
-    watch.problem(Mode.DAMPING, 1, GONE + 0.1)
-    assert watch.note.text == (
+    monitor = ImpedanceMonitor()
+    monitor.reported(ImpedanceReport(False, False, 0, 0, "waiting"), 0.0)
+    monitor.problem(Mode.DAMPING, 1, GONE + 0.1)
+    assert monitor.note.text == (
         "impedance manager silent: no stiff mode before a new bring-up; stiff until armed"
     )
 
