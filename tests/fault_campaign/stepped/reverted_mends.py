@@ -29,7 +29,7 @@ from humanoid_devices_erob.drive.drive_registers import DriveRegisters
 from humanoid_devices_erob.mailbox.mailbox_channel import MailboxChannel, SdoJob
 from humanoid_devices_erob.mailbox.sdo import SdoBatch, SdoObject, SdoOutcome
 from humanoid_devices_erob.mailbox.sdo_batch import Results
-from humanoid_devices_erob.operation.impedance_watch import ImpedanceWatch
+from humanoid_devices_erob.operation.drive_impedance import DriveImpedance
 from humanoid_devices_erob.operation.joint_states_gate import JointStatesGate
 from humanoid_devices_erob.operation.operation import Operation
 from humanoid_joint_client.status import Execution, Status
@@ -213,13 +213,13 @@ def _reading_forgets() -> None:
 def _slow_batch_replaces() -> None:
     """Use the readings of a batch when the batch ends, so that they replace later readings.
 
-    The mend: `ImpedanceWatch` uses each transfer when that ends.
+    The mend: `DriveImpedance` uses each transfer when that ends.
     """
-    take, submit = ImpedanceWatch.take, Operation.submit
+    transfer_ended, submit = DriveImpedance.transfer_ended, Operation.submit
 
-    def writes_only(self: ImpedanceWatch, target: SdoObject, outcome: SdoOutcome) -> None:
+    def writes_only(self: DriveImpedance, target: SdoObject, outcome: SdoOutcome) -> None:
         if target.data:
-            take(self, target, outcome)
+            transfer_ended(self, target, outcome)
 
     def learned_at_its_end(self: Any, batch: SdoBatch) -> Future[Results]:
         future = submit(self, batch)
@@ -228,12 +228,12 @@ def _slow_batch_replaces() -> None:
             for it in done.result():
                 target = replace(it.object, data=b"")
                 outcome = SdoOutcome(it.status, it.object.data, it.abort_code)
-                take(self._watch, target, outcome)
+                transfer_ended(self._impedance, target, outcome)
 
         future.add_done_callback(learn)
         return future
 
-    put(ImpedanceWatch, "take", writes_only)
+    put(DriveImpedance, "transfer_ended", writes_only)
     put(Operation, "submit", learned_at_its_end)
 
 

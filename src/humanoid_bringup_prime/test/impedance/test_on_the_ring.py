@@ -25,7 +25,7 @@ from humanoid_devices_erob.erob_system import ErobSystem
 from humanoid_devices_erob.impedance.drives import Drives, mode_table
 from humanoid_devices_erob.impedance.values import Batch, ModeInForce, Reply
 from humanoid_devices_erob.mailbox.sdo import SdoBatch, SdoObject, SdoStatus
-from humanoid_devices_erob.operation.impedance_watch import ImpedanceStatement
+from humanoid_devices_erob.operation.drive_impedance import ImpedanceReport
 from humanoid_devices_erob.operation.joint_states_gate import JointStatesGate
 
 PERIOD = 0.02
@@ -115,8 +115,8 @@ class Robot:
         self._send_due()
         summary = self.manager.summary(now)
         position, velocity, integral = np.array(summary.registers).T
-        self.system.impedance_stated(
-            ImpedanceStatement(
+        self.system.impedance_reported(
+            ImpedanceReport(
                 arrived=now, gate_open=summary.gate_open,
                 armed=summary.armed, confirmed=summary.confirmed,
                 mode=int(self._in_force.mode), number=self._in_force.number,

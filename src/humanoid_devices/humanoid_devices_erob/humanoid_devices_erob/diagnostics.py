@@ -19,8 +19,8 @@ from humanoid_devices_erob.drive.gains import registers_to_gains
 from humanoid_devices_erob.mailbox.sdo import SdoStatus
 from humanoid_devices_erob.master.al_state import AlState, codes_of_slave
 from humanoid_devices_erob.master.ring import Ring
+from humanoid_devices_erob.operation.drive_impedance import MANAGER_SILENCE, DriveImpedance
 from humanoid_devices_erob.operation.drive_monitor import LOST_EXCHANGES
-from humanoid_devices_erob.operation.impedance_watch import MANAGER_SILENCE, ImpedanceWatch
 from humanoid_devices_erob.operation.operation import Operation
 from humanoid_devices_erob.reason_codes import (
     BAD_LINK,
@@ -37,8 +37,8 @@ UNKNOWN: Final = "not known"
 class RingDiagnostics:
     """Called by one thread; reads the state of the loop's thread, one whole value at a time."""
 
-    def __init__(self, settings: Settings, watch: ImpedanceWatch) -> None:
-        self._settings, self._watch = settings, watch
+    def __init__(self, settings: Settings, impedance: DriveImpedance) -> None:
+        self._settings, self._impedance = settings, impedance
         self._lost = 0  # exchanges until the previous report
 
     def take(self, ring: Ring | None, operation: Operation | None) -> list[Diagnosis]:
@@ -54,8 +54,8 @@ class RingDiagnostics:
         values = dict(_bus_values(settings, ring, operation))
         return [
             Diagnosis(bus, level, message, values, settings.name, codes),
-            self._impedance(impedance, ring.machine.clock()),
-            *(self._joint(name, i, ring, operation) for i, name in enumerate(joints)),
+            self._impedance_diagnosis(impedance, ring.machine.clock()),
+            *(self._joint_diagnosis(name, i, ring, operation) for i, name in enumerate(joints)),
         ]
 
     def _judge_bus(
@@ -71,46 +71,50 @@ class RingDiagnostics:
             return WARN, f"{lost} lost exchanges since the last report", codes
         return OK, f"{ring.image.count} drives on {self._settings.interface}", ()
 
-    def _impedance(self, name: str, now: float) -> Diagnosis:
-        watch = self._watch
-        statement = watch.statement
+    def _impedance_diagnosis(self, name: str, now: float) -> Diagnosis:
+        impedance = self._impedance
+        report = impedance.report
         values = {
-            "mode": watch.mode.name,
-            "switch number": str(watch.number),
-            "confirmed": yes_or_no(watch.confirmed),
+            "mode": impedance.mode.name,
+            "switch number": str(impedance.number),
+            "confirmed": yes_or_no(impedance.confirmed),
         }
-        if statement is None:
+        if report is None:
             text = "no message from the impedance manager yet"
             codes = (IMPEDANCE_MANAGER_UNHEARD.name,)
             return Diagnosis(name, WARN, text, values, self._settings.name, codes)
-        age = now - statement.arrived
+        age = now - report.arrived
         values |= {
             "latest message of the impedance manager [ms ago]": f"{age * 1e3:.0f}",
-            "gate for SDO writes": "open" if statement.gate_open else "closed",
-            "armed": yes_or_no(statement.armed),
-            "its message": statement.status_message or "nothing",
+            "gate for SDO writes": "open" if report.gate_open else "closed",
+            "armed": yes_or_no(report.armed),
+            "its message": report.status_message or "nothing",
         }
-        level, message = OK, f"confirmed for {watch.mode.name}"
+        level, message = OK, f"confirmed for {impedance.mode.name}"
         code: ReasonCode | None = None
-        creeping = np.flatnonzero(~watch.free).tolist()
-        fed = [self._settings.joints[i] for i in creeping if watch.drives[i].gate == BUS_WRITTEN]
+        creeping = np.flatnonzero(~impedance.free).tolist()
+        fed = [
+            self._settings.joints[i] for i in creeping if impedance.drives[i].gate == BUS_WRITTEN
+        ]
         if fed:
             values["velocity feed-forward 0x2382:03 not 0"] = ", ".join(fed)
         if age > MANAGER_SILENCE:
             level, code = ERROR, IMPEDANCE_MANAGER_SILENT
             message = f"the impedance manager is silent for {age:.1f} s"
-        elif not statement.gate_open:
+        elif not report.gate_open:
             level, code = WARN, GATE_CLOSED
-            message = f"the gate for SDO writes is closed: {statement.status_message}"
-        elif not watch.confirmed:
+            message = f"the gate for SDO writes is closed: {report.status_message}"
+        elif not impedance.confirmed:
             level, code = WARN, IMPEDANCE_NOT_CONFIRMED
-            message = f"not confirmed for {watch.mode.name}: {statement.status_message}"
+            message = f"not confirmed for {impedance.mode.name}: {report.status_message}"
             if fed:
                 message += f"; velocity feed-forward acts in {', '.join(fed)}: their targets creep"
         found = (code.name,) if code else ()
         return Diagnosis(name, level, message, values, self._settings.name, found)
 
-    def _joint(self, name: str, joint: int, ring: Ring, operation: Operation) -> Diagnosis:
+    def _joint_diagnosis(
+        self, name: str, joint: int, ring: Ring, operation: Operation
+    ) -> Diagnosis:
         slave = int(self._settings.ring_position[joint])
         status = operation.states[slave]
         word = int(ring.image.statusword[slave])
@@ -143,7 +147,7 @@ class RingDiagnostics:
         return Diagnosis(name, level, message, values, self._settings.name, reasons)
 
     def _gains(self, joint: int) -> dict[str, str]:
-        drive = self._watch.drives[joint]
+        drive = self._impedance.drives[joint]
         registers = drive.gains
         values = {"gate 0x2383": UNKNOWN if drive.gate is None else str(drive.gate)}
         if registers is None:

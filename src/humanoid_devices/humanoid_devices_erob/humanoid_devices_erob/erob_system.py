@@ -35,7 +35,7 @@ from humanoid_devices_erob.mailbox.sdo_batch import Results, refused
 from humanoid_devices_erob.master.cyclic_exchange import CyclicExchange
 from humanoid_devices_erob.master.master import EthercatMaster
 from humanoid_devices_erob.master.ring import Ring
-from humanoid_devices_erob.operation.impedance_watch import ImpedanceStatement, ImpedanceWatch
+from humanoid_devices_erob.operation.drive_impedance import DriveImpedance, ImpedanceReport
 from humanoid_devices_erob.operation.joint_states_gate import JointStatesGate
 from humanoid_devices_erob.operation.operation import Operation
 from humanoid_devices_erob.operation.ordered_exit import OrderedExit
@@ -77,9 +77,9 @@ class ErobSystem(HardwareComponent):
         self._settings = settings = parse_settings(info)
         timeout = min(max(TIMEOUT_SHARE * settings.period, LEAST_TIMEOUT), MOST_TIMEOUT)
         self._master = self._open_master(timeout)
-        self._watch = ImpedanceWatch(settings, self.clock)
+        self._impedance = DriveImpedance(settings, self.clock)
         self._report = SafetyReport(settings.name)
-        self._diagnostics = RingDiagnostics(settings, self._watch)
+        self._diagnostics = RingDiagnostics(settings, self._impedance)
         self._capabilities = np.full(
             (len(COMMAND_INTERFACES), len(settings.joints)), Capability.NEVER, dtype=np.int8
         )
@@ -105,7 +105,7 @@ class ErobSystem(HardwareComponent):
         self._may_operate.set()
         self._may_operate = None
         ring, _ = self._bring_up_thread.result()
-        self._watch.gates_closed()
+        self._impedance.gates_closed()
         self._gate = JointStatesGate(self._settings.joints, self._settings.period)
         self._ring = ring
         JointFrame(self._settings).measure(ring.image, state)
@@ -188,15 +188,15 @@ class ErobSystem(HardwareComponent):
 
     def mode_changed(self, mode: Mode, switch_number: int) -> None:
         """See HardwareComponent."""
-        self._watch.mode_changed(mode, switch_number)
+        self._impedance.mode_changed(mode, switch_number)
 
     def impedance_confirmed(self) -> bool:
         """See HardwareComponent: impedance manager and read-back agree on the mode in force."""
-        return self._watch.confirmed
+        return self._impedance.confirmed
 
     def realized_stiffness(self) -> FloatArray:
         """See HardwareComponent: nominal, by the registers that were read back."""
-        return self._watch.stiffness
+        return self._impedance.stiffness
 
     def reset_faults(self) -> None:
         """See HardwareComponent."""
@@ -256,15 +256,15 @@ class ErobSystem(HardwareComponent):
             positions = state.position.tolist()
             self._gate.seen(self._settings.joints, positions, min(published, measured))
 
-    def impedance_stated(self, statement: ImpedanceStatement) -> None:
-        """Take a statement of the impedance manager."""
-        self._watch.stated(statement)
+    def impedance_reported(self, report: ImpedanceReport) -> None:
+        """Take a report of the impedance manager."""
+        self._impedance.reported(report)
 
     def _take_over(self) -> Operation:
         if self._bring_up_thread is None or self._ring is None:
             raise HardwareError(f"{self._settings.name} is not active")
         self._bring_up_thread.stop()
         self._operation = Operation(
-            self._settings, self._master, self._ring, self._watch, self._gate
+            self._settings, self._master, self._ring, self._impedance, self._gate
         )
         return self._operation

@@ -15,7 +15,7 @@ from humanoid_controller_manager.ros.execution.deferred_service import DeferredS
 from humanoid_controller_manager.ros.plugin_context import PluginContext
 from humanoid_devices_erob.drive.gains import Registers
 from humanoid_devices_erob.mailbox.sdo import SdoBatch, SdoObject, SdoResult, SdoStatus
-from humanoid_devices_erob.operation.impedance_watch import ImpedanceStatement
+from humanoid_devices_erob.operation.drive_impedance import ImpedanceReport
 
 READ_SERVICE = "erob/read_sdo_batch"
 WRITE_SERVICE = "erob/write_sdo_batch"
@@ -31,8 +31,8 @@ class Drives(Protocol):
     def submit(self, batch: SdoBatch) -> Future[tuple[SdoResult, ...]]:
         """Begin a batch; the future never fails."""
 
-    def impedance_stated(self, statement: ImpedanceStatement) -> None:
-        """Take a statement of the impedance manager."""
+    def impedance_reported(self, report: ImpedanceReport) -> None:
+        """Take a report of the impedance manager."""
 
 
 def attach(context: PluginContext, drives: Drives) -> None:
@@ -61,7 +61,7 @@ def attach(context: PluginContext, drives: Drives) -> None:
                 throttle_duration_sec=1.0,
             )
         else:
-            drives.impedance_stated(_statement(message, drives.clock()))
+            drives.impedance_reported(_impedance_report(message, drives.clock()))
 
     DeferredService(node, ReadSdoBatch, READ_SERVICE, read, fill_response)
     DeferredService(node, WriteSdoBatch, WRITE_SERVICE, write, fill_response)
@@ -117,13 +117,13 @@ _PER_JOINT = (
 )
 
 
-def _statement(message: Any, arrived: float) -> ImpedanceStatement:
+def _impedance_report(message: Any, arrived: float) -> ImpedanceReport:
     registers = Registers(
         np.array(message.position_gain, np.int64),
         np.array(message.velocity_gain, np.int64),
         np.array(message.velocity_integral, np.int64),
     )
-    return ImpedanceStatement(
+    return ImpedanceReport(
         arrived=arrived,
         gate_open=message.gate_open,
         armed=message.armed,

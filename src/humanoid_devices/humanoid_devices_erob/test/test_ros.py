@@ -20,7 +20,7 @@ from test_support.lone_node import LoneNode
 
 from humanoid_devices_erob import ros
 from humanoid_devices_erob.mailbox.sdo import SdoBatch, SdoObject, SdoResult, SdoStatus
-from humanoid_devices_erob.operation.impedance_watch import ImpedanceStatement
+from humanoid_devices_erob.operation.drive_impedance import ImpedanceReport
 
 NOW = 1000.0  # [s] on the drives' clock
 
@@ -40,7 +40,7 @@ class Drives:
     def __init__(self) -> None:
         self.batches: list[SdoBatch] = []
         self.futures: list[Future[tuple[SdoResult, ...]]] = []
-        self.statements: list[ImpedanceStatement] = []
+        self.reports: list[ImpedanceReport] = []
 
     def clock(self) -> float:
         return NOW
@@ -50,8 +50,8 @@ class Drives:
         self.futures.append(Future())
         return self.futures[-1]
 
-    def impedance_stated(self, statement: ImpedanceStatement) -> None:
-        self.statements.append(statement)
+    def impedance_reported(self, report: ImpedanceReport) -> None:
+        self.reports.append(report)
 
     def finish(self, position: int, *results: SdoResult) -> None:
         """End a batch from another thread, as the thread of the I/O does."""
@@ -188,7 +188,7 @@ def test_a_batch_that_ends_after_its_node_has_no_effect(world: Ros, drives: Driv
     assert caplog.text == ""
 
 
-def statement(**changes: Any) -> ImpedanceState:
+def report(**changes: Any) -> ImpedanceState:
     values: dict[str, Any] = {
         "gate_open": True,
         "armed": True,
@@ -206,12 +206,12 @@ def statement(**changes: Any) -> ImpedanceState:
     return ImpedanceState(**{**values, **changes})
 
 
-def test_the_impedance_managers_statement_is_handed_over(world: Ros, drives: Drives) -> None:
+def test_the_impedance_managers_report_is_handed_over(world: Ros, drives: Drives) -> None:
     publisher = world.node.create_publisher(ImpedanceState, "/erob_impedance_manager/state", 1)
     world.spin_until(lambda: publisher.get_subscription_count() > 0)
-    publisher.publish(statement(status_message="all well"))
-    world.spin_until(lambda: bool(drives.statements))
-    (found,) = drives.statements
+    publisher.publish(report(status_message="all well"))
+    world.spin_until(lambda: bool(drives.reports))
+    (found,) = drives.reports
     assert (found.arrived, found.mode, found.number) == (NOW, 2, 5)
     assert (found.gate_open, found.armed, found.confirmed) == (True, True, True)
     assert found.joint_names == ("left_elbow_pitch", "right_elbow_pitch")
@@ -222,13 +222,13 @@ def test_the_impedance_managers_statement_is_handed_over(world: Ros, drives: Dri
     assert found.status_message == "all well"
 
 
-def test_a_statement_whose_arrays_do_not_match_is_not_accepted(world: Ros, drives: Drives) -> None:
+def test_a_report_whose_arrays_do_not_match_is_not_accepted(world: Ros, drives: Drives) -> None:
     publisher = world.node.create_publisher(ImpedanceState, "/erob_impedance_manager/state", 10)
     world.spin_until(lambda: publisher.get_subscription_count() > 0)
-    publisher.publish(statement(damping=[2.0]))
-    publisher.publish(statement(switch_number=6))
-    world.spin_until(lambda: bool(drives.statements))
-    assert [found.number for found in drives.statements] == [6]
+    publisher.publish(report(damping=[2.0]))
+    publisher.publish(report(switch_number=6))
+    world.spin_until(lambda: bool(drives.reports))
+    assert [found.number for found in drives.reports] == [6]
 
 
 def test_the_ros_side_is_found_under_the_name_of_the_urdf() -> None:

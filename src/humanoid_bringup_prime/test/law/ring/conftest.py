@@ -26,7 +26,7 @@ from humanoid_devices_erob.drive.gains import (
 )
 from humanoid_devices_erob.erob_system import ErobSystem
 from humanoid_devices_erob.mailbox.sdo import SdoBatch, SdoObject, SdoResult, SdoStatus
-from humanoid_devices_erob.operation.impedance_watch import ImpedanceStatement
+from humanoid_devices_erob.operation.drive_impedance import ImpedanceReport
 
 if TYPE_CHECKING:
     from src.humanoid_bringup_prime.test.law.conftest import Row
@@ -140,7 +140,7 @@ class RingRig:
         columns = np.array(
             [(r.position_gain, r.velocity_gain, r.velocity_integral) for r in registers]
         ).T
-        statement = ImpedanceStatement(
+        report = ImpedanceReport(
             arrived=self._time.clock(),
             gate_open=True,
             armed=True,
@@ -152,7 +152,7 @@ class RingRig:
             stiffness=np.zeros(DRIVES),
             damping=np.zeros(DRIVES),
         )
-        self.system.impedance_stated(statement)
+        self.system.impedance_reported(report)
 
 
 @pytest.fixture(scope="module")

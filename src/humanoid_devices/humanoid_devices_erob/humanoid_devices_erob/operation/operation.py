@@ -19,8 +19,8 @@ from humanoid_devices_erob.master.al_state import AlState, AlStatus
 from humanoid_devices_erob.master.link_errors import LinkErrors
 from humanoid_devices_erob.master.master import EthercatMaster
 from humanoid_devices_erob.master.ring import Ring
+from humanoid_devices_erob.operation.drive_impedance import DriveImpedance
 from humanoid_devices_erob.operation.drive_monitor import SILENCE, DriveMonitor
-from humanoid_devices_erob.operation.impedance_watch import ImpedanceWatch
 from humanoid_devices_erob.operation.joint_states_gate import JointStatesGate
 from humanoid_devices_erob.operation.recovery import Recovery
 from humanoid_devices_erob.operation.sdo_policy import stiffens
@@ -52,13 +52,18 @@ class Operation:
         settings: Settings,
         master: EthercatMaster,
         ring: Ring,
-        watch: ImpedanceWatch,
+        impedance: DriveImpedance,
         gate: JointStatesGate,
     ) -> None:
         joint_at = settings.joint_at
         self.monitor = DriveMonitor(settings.name, joint_at)
         self.frame = JointFrame(settings)
-        self._settings, self._master, self._ring, self._watch = settings, master, ring, watch
+        self._settings, self._master, self._ring, self._impedance = (
+            settings,
+            master,
+            ring,
+            impedance,
+        )
         self._gate = gate
         self._clock = ring.machine.clock
         self._recovery = Recovery(master, ring, joint_at)
@@ -73,7 +78,7 @@ class Operation:
         self._answers: deque[tuple[Results, bool]] = deque()
         ring.sdo.timeout = SHORT_TIMEOUT
         ring.sdo.refusal = self._refusal
-        ring.sdo.ended = watch.take
+        ring.sdo.ended = impedance.transfer_ended
         ring.engine.on_emergency = self._emergency
         ring.set_rate(settings.period, settings.period)
         ring.sequencer.disable(~ring.enabled)  # those that have dropped since the bring-up
@@ -94,9 +99,9 @@ class Operation:
         before = ring.enabled
         follow = ~before
         follow |= self.frame.to_ring(command.stiffness == 0.0)
-        follow |= self.frame.to_ring(self._watch.unconfirmed())
+        follow |= self.frame.to_ring(self._impedance.unconfirmed())
         counts = self.frame.to_counts(command.position, image)
-        free = self.frame.to_ring(self._watch.free) | ~before
+        free = self.frame.to_ring(self._impedance.free) | ~before
         measured = image.position.astype(np.float64)
         ring.exchange(ring.targets.update(counts, measured, follow, free, period))
         dropped = before & ~ring.enabled
@@ -114,7 +119,7 @@ class Operation:
             self._check_states()
             self._read_errors()
             self.links.poll()
-            softening = self._watch.softening(self._writable)
+            softening = self._impedance.softening(self._writable)
             if softening is not None:
                 self.submit(softening)
             self._ring.exchange_mail_until(back)
@@ -167,7 +172,7 @@ class Operation:
         self.monitor.take_states(self.states)
         for slave, status in enumerate(self.states):
             if status.state not in (AlState.SAFEOP, AlState.OP):
-                self._watch.slave_lost(slave)
+                self._impedance.slave_lost(slave)
         if self._recovery.active:
             self._recovery.step(self.states)
             if not self._recovery.active:
@@ -218,11 +223,11 @@ class Operation:
             return f"no exchange of process data for {silence * 1e3:.0f} ms"
         if not batch.write:
             return ""
-        watch = self._watch
-        if (batch.mode, batch.number) != (watch.mode, watch.number):
+        impedance = self._impedance
+        if (batch.mode, batch.number) != (impedance.mode, impedance.number):
             return (
                 f"meant for mode {batch.mode} under switch number {batch.number}; in force is "
-                f"{int(watch.mode)} under {watch.number}"
+                f"{int(impedance.mode)} under {impedance.number}"
             )
         return self._gate.obstacle(self._clock()) or self._pull(slave, batch)
 
@@ -234,7 +239,7 @@ class Operation:
         if not any(it.slave == slave and stiffens(it) for it in batch.objects):
             return ""
         # What a batch has written is unknown until it reads it back, which must not stop it.
-        if self.frame.to_ring(self._watch.stiff)[slave]:
+        if self.frame.to_ring(self._impedance.stiff)[slave]:
             self._held[slave] = batch
         distance = self._ring.targets.left_behind(slave)
         if not distance or self._held.get(slave) is batch:
@@ -246,7 +251,7 @@ class Operation:
         )
 
     def _writable(self, slave: int) -> bool:
-        mode, number = int(self._watch.mode), self._watch.number
+        mode, number = int(self._impedance.mode), self._impedance.number
         return not self._refusal(slave, SdoBatch((), write=True, mode=mode, number=number))
 
 

@@ -22,7 +22,7 @@ from humanoid_devices_erob.drive.gains import Registers, gains_to_registers
 from humanoid_devices_erob.erob_system import ErobSystem
 from humanoid_devices_erob.mailbox.sdo import SdoBatch, SdoObject, SdoResult, SdoStatus
 from humanoid_devices_erob.master.master import EthercatMaster
-from humanoid_devices_erob.operation.impedance_watch import ImpedanceStatement
+from humanoid_devices_erob.operation.drive_impedance import ImpedanceReport
 from humanoid_devices_erob.wire.objects import (
     FEED_FORWARD,
     GATE_SWITCH,
@@ -157,8 +157,8 @@ class Bench:
 
     def write(self, *objects: SdoObject) -> tuple[SdoResult, ...]:
         """Run a batch with the mode and number in force to its end."""
-        watch = self.system._watch
-        batch = SdoBatch(objects, write=True, mode=int(watch.mode), number=watch.number)
+        impedance = self.system._impedance
+        batch = SdoBatch(objects, write=True, mode=int(impedance.mode), number=impedance.number)
         return self.finish(self.system.submit(batch))
 
     def finish(self, future: Future[tuple[SdoResult, ...]]) -> tuple[SdoResult, ...]:
@@ -199,20 +199,20 @@ class Bench:
         assert self.system.impedance_confirmed()
 
     def state_impedance(self, registers: Registers, **changes: object) -> None:
-        watch = self.system._watch
-        statement = ImpedanceStatement(
+        impedance = self.system._impedance
+        report = ImpedanceReport(
             arrived=self.time.clock(),
             gate_open=True,
             armed=True,
             confirmed=True,
-            mode=int(watch.mode),
-            number=watch.number,
+            mode=int(impedance.mode),
+            number=impedance.number,
             joint_names=self.system._settings.joint_at,
             registers=registers,
             stiffness=np.zeros(self.count),
             damping=np.zeros(self.count),
         )
-        self.system.impedance_stated(replace(statement, **cast(dict[str, Any], changes)))
+        self.system.impedance_reported(replace(report, **cast(dict[str, Any], changes)))
 
     def of_drives(self, name: str) -> list[object]:
         return [cast(Mapping[str, object], drive)[name] for drive in self.control.drives()]

@@ -243,9 +243,11 @@ class GateTrials:
         """Check that a write succeeds with joint states and healthy drives."""
         self._mode()
         wanted = tuple(SdoObject(slave, *INTEGRAL, bytes(4)) for slave in range(self.count))
-        watch = self.system._watch
+        impedance = self.system._impedance
         self._period(lambda: None)
-        answer = self.system.submit(SdoBatch(wanted, True, int(watch.mode), watch.number, math.inf))
+        answer = self.system.submit(
+            SdoBatch(wanted, True, int(impedance.mode), impedance.number, math.inf)
+        )
         for _ in range(1 + round(0.05 * self.rate)):
             if answer.done():
                 break
@@ -350,8 +352,8 @@ class GateTrials:
             SdoObject(random.randrange(self.count), *key, value.to_bytes(4, "little"))
             for key, value in random.choices(choice, k=random.randrange(1, 7))
         )
-        watch = self.system._watch
-        mode, number = int(watch.mode), watch.number - (random.random() < 0.1)
+        impedance = self.system._impedance
+        mode, number = int(impedance.mode), impedance.number - (random.random() < 0.1)
         until = random.choice([math.inf, math.nan, now + 0.03, now - 1.0])
         self._answers.append(self.system.submit(SdoBatch(objects, True, mode, number, until)))
 

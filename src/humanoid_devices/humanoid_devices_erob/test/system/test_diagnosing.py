@@ -154,7 +154,7 @@ def test_the_mailbox_messages_of_drives_are_counted_by_outcome(bench) -> None:
 
 
 def test_every_cause_of_unconfirmed_gains_is_reported_with_its_reason_code(bench) -> None:
-    registers = bench.system._watch.statement.registers
+    registers = bench.system._impedance.report.registers
     bench.state_impedance(registers, gate_open=False, status_message="waiting")
     closed = diagnoses(bench)[IMPEDANCE]
     assert (closed.level, closed.values["gate for SDO writes"]) == (WARN, "closed")

@@ -154,12 +154,12 @@ def test_fallback_damping_fits_every_drive(make_info, damping: str, length: int)
     system = ErobSystem()
     system.on_configure(make_info(2, block={"fallback_damping": damping}))
     system.mode_changed(Mode.DAMPING, 1)
-    watch = system._watch
+    impedance = system._impedance
     for slave in range(2):
         found = SdoOutcome(SdoStatus.DONE, b"\1" + bytes(length - 1))
         for key in ((0x2382, 1), (0x2381, 1), (0x2381, 2), (0x2382, 3), (0x2383, 0)):
-            watch.take(SdoObject(slave, *key), found)
-    watch._clock = lambda: inf
-    batch = watch.softening(lambda _slave: True)
+            impedance.transfer_ended(SdoObject(slave, *key), found)
+    impedance._clock = lambda: inf
+    batch = impedance.softening(lambda _slave: True)
     assert batch is not None
     assert {len(it.data) for it in batch.objects} == {length}

@@ -1,4 +1,4 @@
-"""The impedance in force on every drive, by read-back and the impedance manager's statements."""
+"""The impedance in force on every drive, by read-back and the impedance manager's reports."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -28,10 +28,10 @@ from humanoid_devices_erob.wire import objects
 
 
 @dataclass(frozen=True, slots=True)
-class ImpedanceStatement:
+class ImpedanceReport:
     """One humanoid_control_msgs/ImpedanceState. Arrays have one entry per name, shape (n,)."""
 
-    arrived: float  # [s] on the system's clock
+    arrived: float  # [s], monotonic
     gate_open: bool  # joint states are fresh: SDO writes are allowed
     armed: bool  # every drive uses the gains written over the bus
     confirmed: bool  # all registers read back as mode and number require
@@ -44,7 +44,7 @@ class ImpedanceStatement:
     status_message: str = ""
 
 
-MANAGER_SILENCE: Final = 0.3  # [s] without a statement (usual: 10 Hz): the manager has ended
+MANAGER_SILENCE: Final = 0.3  # [s] without a report (usual: 10 Hz): the manager has ended
 WRITING_TIME: Final = 1.0  # [s] a manager may take to write after a switch (usual: < 0.3)
 UNKNOWN: Final = -1  # of a register that has not been read since the drive was set up
 
@@ -57,11 +57,11 @@ _ROWS: Final = (
 )
 
 
-class ImpedanceWatch:
-    """Combines the latest read-back of all drives, the impedance manager's statement and the mode.
+class DriveImpedance:
+    """Combines the latest read-back of all drives, the impedance manager's report and the mode.
 
-    Arrays are in the order of the block's joints. Any thread may call `stated` and `confirmed`; the
-    rest belongs to the I/O thread.
+    Arrays are in the order of the block's joints. Any thread may call `reported` and `confirmed`;
+    the rest belongs to the I/O thread.
     """
 
     def __init__(self, settings: Settings, clock: Callable[[], float]) -> None:
@@ -72,12 +72,12 @@ class ImpedanceWatch:
         self._registers = np.full((len(_ROWS), joints), UNKNOWN, dtype=np.int64)
         self._gate, self._position_gain, self._velocity_gain = self._registers[:3]
         self._feed_forward = self._registers[4]
-        self.statement: ImpedanceStatement | None = None
+        self.report: ImpedanceReport | None = None
         self._begun = clock()  # [s] of the mode and number in force
-        self._latest_statement = self._begun  # [s], or `_begun`
-        # Inputs of the latest judgement, its statement (kept, so that its id stays unique) and its
+        self._latest_report = self._begun  # [s], or `_begun`
+        # Inputs of the latest judgement, its report (kept, so that its id stays unique) and its
         # result, replaced as a whole: several threads read it.
-        self._judgement: tuple[tuple[object, ...], ImpedanceStatement | None, bool] = (
+        self._judgement: tuple[tuple[object, ...], ImpedanceReport | None, bool] = (
             (), None, False
         )  # fmt: skip
         # Mode and number that were confirmed last, the registers then, and `_changes`.
@@ -94,14 +94,14 @@ class ImpedanceWatch:
         self.number = 0
         self._changes = 0  # of the registers
 
-    def stated(self, statement: ImpedanceStatement) -> None:
-        """Take a statement of the impedance manager."""
-        self.statement = statement
+    def reported(self, report: ImpedanceReport) -> None:
+        """Take a report of the impedance manager."""
+        self.report = report
 
     def mode_changed(self, mode: Mode, number: int) -> None:
         """Note the mode and switch number in force."""
         self.mode, self.number = mode, number
-        self._begun = self._latest_statement = self._clock()
+        self._begun = self._latest_report = self._clock()
 
     def gates_closed(self) -> None:
         """Note that all gates are closed: factory gains act, whatever the registers hold."""
@@ -117,7 +117,7 @@ class ImpedanceWatch:
             self.drives[joint].forget()
             self._refresh(joint)
 
-    def take(self, target: SdoObject, outcome: SdoOutcome) -> None:
+    def transfer_ended(self, target: SdoObject, outcome: SdoOutcome) -> None:
         """Take over the result of a transfer that has ended, a write if `target` has data.
 
         A register that was written is UNKNOWN until it is read back.
@@ -149,11 +149,11 @@ class ImpedanceWatch:
     @property
     def confirmed(self) -> bool:
         """Return whether manager and drives agree on the gains of the mode and number in force."""
-        statement = self.statement
-        inputs = (id(statement), self._changes, self.mode, self.number)
+        report = self.report
+        inputs = (id(report), self._changes, self.mode, self.number)
         judgement = self._judgement
         if inputs != judgement[0]:
-            self._judgement = judgement = inputs, statement, self._judge(statement)
+            self._judgement = judgement = inputs, report, self._judge(report)
         return judgement[2]
 
     def unconfirmed(self) -> NDArray[np.bool_]:
@@ -169,13 +169,13 @@ class ImpedanceWatch:
                 self._granted = in_force, self._registers.copy(), self._changes
             return np.zeros(len(self.drives), dtype=bool)
         everywhere = np.ones(len(self.drives), dtype=bool)
-        statement = self.statement
-        if statement is None or not granted_for == in_force == (statement.mode, statement.number):
+        report = self.report
+        if report is None or not granted_for == in_force == (report.mode, report.number):
             return everywhere
-        stated = self._in_order(statement)
-        if stated is None:
+        reported = self._in_order(report)
+        if reported is None:
             return everywhere
-        same = (self._registers == granted).all(axis=0) & (stated == granted[1:4]).all(axis=0)
+        same = (self._registers == granted).all(axis=0) & (reported == granted[1:4]).all(axis=0)
         return np.asarray(~same)
 
     @property
@@ -199,10 +199,10 @@ class ImpedanceWatch:
         A drive with unknown gains may be stiff. A slave that is not `writable` now is softened as
         soon as it is.
         """
-        statement = self.statement
-        if statement is not None and self._promises(statement):
-            self._latest_statement = max(self._latest_statement, statement.arrived)
-        if self.mode not in SAFE_MODES or self._clock() - self._latest_statement <= MANAGER_SILENCE:
+        report = self.report
+        if report is not None and self._promises(report):
+            self._latest_report = max(self._latest_report, report.arrived)
+        if self.mode not in SAFE_MODES or self._clock() - self._latest_report <= MANAGER_SILENCE:
             return None
         doubtful = (self._position_gain != 0) | (self._velocity_gain == UNKNOWN)
         stiff = np.flatnonzero((self._gate != 0) & doubtful)
@@ -210,48 +210,48 @@ class ImpedanceWatch:
         writes = [write for joint in soften for write in self._softened(int(joint))]
         if not writes:
             return None
-        self._latest_statement = self._clock()  # after a failure, again after the same time
+        self._latest_report = self._clock()  # after a failure, again after the same time
         return SdoBatch(tuple(writes), write=True, mode=self.mode, number=self.number)
 
-    def _promises(self, statement: ImpedanceStatement) -> bool:
+    def _promises(self, report: ImpedanceReport) -> bool:
         """Return whether the manager can soften drives: not every manager that states can write.
 
         While it confirms with its gate open, it reads all registers again every second.
         """
-        in_time = statement.arrived - self._begun <= WRITING_TIME
-        return statement.gate_open and (in_time or self._confirms(statement))
+        in_time = report.arrived - self._begun <= WRITING_TIME
+        return report.gate_open and (in_time or self._confirms(report))
 
     def _softened(self, joint: int) -> tuple[SdoObject, ...]:
         drive = self.drives[joint]
         return drive.writes(write_order(drive.gains, self._soft.of(joint)))
 
-    def _judge(self, statement: ImpedanceStatement | None) -> bool:
-        if statement is None or not self._confirms(statement):
+    def _judge(self, report: ImpedanceReport | None) -> bool:
+        if report is None or not self._confirms(report):
             return False
-        stated = self._in_order(statement)
-        return stated is not None and bool(
+        reported = self._in_order(report)
+        return reported is not None and bool(
             (self._gate == BUS_WRITTEN).all()
-            and np.array_equal(self._registers[1:4], stated)
+            and np.array_equal(self._registers[1:4], reported)
             and not self._feed_forward.any()
         )
 
-    def _confirms(self, statement: ImpedanceStatement) -> bool:
+    def _confirms(self, report: ImpedanceReport) -> bool:
         """Return whether it confirms the gains of the mode and number in force."""
-        in_force = (statement.mode, statement.number) == (self.mode, self.number)
-        return in_force and statement.confirmed and statement.armed
+        in_force = (report.mode, report.number) == (self.mode, self.number)
+        return in_force and report.confirmed and report.armed
 
-    def _in_order(self, statement: ImpedanceStatement) -> IntArray | None:
-        """Return the stated registers of the block's joints (3, n); None if one is missing."""
-        places = {name: i for i, name in enumerate(statement.joint_names)}
+    def _in_order(self, report: ImpedanceReport) -> IntArray | None:
+        """Return the reported registers of the block's joints (3, n); None if one is missing."""
+        places = {name: i for i, name in enumerate(report.joint_names)}
         if not all(name in places for name in self._settings.joints):
             return None
         order = [places[name] for name in self._settings.joints]
-        stated = statement.registers
+        reported = report.registers
         return np.array(
             [
-                stated.position_gain[order],
-                stated.velocity_gain[order],
-                stated.velocity_integral[order],
+                reported.position_gain[order],
+                reported.velocity_gain[order],
+                reported.velocity_integral[order],
             ]
         )
 
