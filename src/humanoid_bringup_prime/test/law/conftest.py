@@ -18,12 +18,12 @@ import yaml
 from humanoid_control_common.robot.joints import FloatArray, JointLimits
 from humanoid_control_common.robot.mit_interface import JointCommand
 from humanoid_control_common.rules.modes import Mode
+from humanoid_controller_manager.hardware import result_checks
 from humanoid_controller_manager.hardware_component import (
     HardwareComponent,
     HardwareInfo,
     JointInfo,
 )
-from humanoid_controller_manager.loop import results
 
 COUNT = 2 * pi / 65536  # [rad] of a Sito encoder; an eRob has 8 counts for each
 CONFIG = Path(__file__).resolve().parents[2] / "config" / "prime_controllers.yaml"
@@ -314,20 +314,20 @@ def check_results() -> Callable[[HardwareComponent, int, float], None]:
     """Let the checks of the control loop check every result of a component of n joints."""
 
     def check(system: HardwareComponent, joint_count: int, period: float) -> None:
-        checks = results.Results(joint_count, period)
+        checks = result_checks.ResultChecks(joint_count, period)
         checks.effort_limit(system.effort_limit(np.zeros(joint_count)))
         checks.realized_stiffness(system.realized_stiffness())
         checks.watchdog_times(system.watchdog_times())
         checks.capabilities(system.capabilities())
         checks.tick_correction(system.tick_correction())
-        results.impedance_confirmed(system.impedance_confirmed())
-        results.safety(system.safety())
-        names = results.counter_names(system.counter_names)
+        result_checks.impedance_confirmed(system.impedance_confirmed())
+        result_checks.safety(system.safety())
+        names = result_checks.counter_names(system.counter_names)
         layout = struct.Struct(f"@{len(names)}q")
-        results.bus_counts(layout, len(names))(system.bus_counts())
-        assert results.diagnose(system.diagnose())
-        assert results.exit_check(system.exit_check)
+        result_checks.bus_counts(layout, len(names))(system.bus_counts())
+        assert result_checks.diagnose(system.diagnose())
+        assert result_checks.exit_check(system.exit_check)
         for duty in ("sample_age", "teleports"):
-            results.finite_number(system, duty, 0.0)
+            result_checks.finite_number(system, duty, 0.0)
 
     return check

@@ -26,9 +26,9 @@ from humanoid_controller_manager.hardware.member import (
     block_named,
 )
 from humanoid_controller_manager.hardware.mode_gains import mode_gains, torque_efficiency
+from humanoid_controller_manager.hardware.result_checks import finite_number
 from humanoid_controller_manager.hardware.urdf import RobotDescription
 from humanoid_controller_manager.hardware_component import HARDWARE_CONTRACT, HardwareComponent
-from humanoid_controller_manager.loop.results import finite_number
 from humanoid_controller_manager.plugins import HARDWARE, require_plugin
 from humanoid_controller_manager.reason_codes import COMPONENT_FAILED
 

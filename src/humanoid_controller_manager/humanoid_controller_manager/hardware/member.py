@@ -12,13 +12,13 @@ from humanoid_control_common.robot.joints import FloatArray, IndexArray
 from humanoid_control_common.robot.mit_interface import JointCommand, JointState
 from humanoid_control_common.rules.diagnosis import Diagnosis
 from humanoid_control_common.rules.safety import SafetyLevel, SafetyReport
+from humanoid_controller_manager.hardware import result_checks
 from humanoid_controller_manager.hardware_component import (
     HARDWARE_CONTRACT,
     CapabilityArray,
     HardwareComponent,
     HardwareInfo,
 )
-from humanoid_controller_manager.loop import results
 from humanoid_controller_manager.reason_codes import COMPONENT_FAILED
 
 # A component is a plug-in: it may call exit().
@@ -62,20 +62,20 @@ class Member:
     counters: tuple[str, ...] = ()  # names of `bus_counts`, once configured
     report: SafetyReport = field(init=False)
     duties: frozenset[str] = field(init=False)  # of HardwareComponent that its class overrides
-    checks: results.Results = field(init=False)
+    checks: result_checks.ResultChecks = field(init=False)
     _check_of: Mapping[str, Callable[[Any], Any]] = field(init=False)  # by duty, see `result_of`
     _good: dict[str, Any] = field(default_factory=dict)  # latest correct result, by duty
 
     def __post_init__(self) -> None:
         self.duties = HARDWARE_CONTRACT.taken_on(type(self.component), block_named(self.info))
         self.report = SafetyReport(self.info.name)
-        self.checks = results.Results(len(self.info.joints), 1.0 / self.info.update_rate)
+        self.checks = result_checks.ResultChecks(len(self.info.joints), 1.0 / self.info.update_rate)
         self._check_of = {
             "effort_limit": self.checks.effort_limit,
             "realized_stiffness": self.checks.realized_stiffness,
             "tick_correction": self.checks.tick_correction,
-            "impedance_confirmed": results.impedance_confirmed,
-            "safety": results.safety,
+            "impedance_confirmed": result_checks.impedance_confirmed,
+            "safety": result_checks.safety,
         }
 
     def guarded(self, method: str, *arguments: object) -> None:
@@ -112,7 +112,7 @@ class Member:
         Another value, or an error, is a failure: then return `otherwise`.
         """
         try:
-            value = results.finite_number(self.component, duty, least)
+            value = result_checks.finite_number(self.component, duty, least)
         except COMPONENT_ERRORS as error:
             self._note_failure(duty, error)
             return otherwise
@@ -123,7 +123,7 @@ class Member:
     def _note_failure(self, method: str, error: BaseException) -> None:
         """Keep the failure; log an error that is not a RobotError once, with its traceback."""
         mistake = not isinstance(error, RobotError)
-        words = results.words_of(error)
+        words = result_checks.words_of(error)
         text = f"{type(error).__name__}: {words}" if mistake else words
         self.failures[method] = f"{method} failed: {text}"
         kind = f"{method} failed by {type(error).__name__}"
@@ -137,11 +137,11 @@ class Member:
         self.component.on_configure(self.info)
         HARDWARE_CONTRACT.refuse_hidden(self.component, where)
         try:
-            self.counters = results.counter_names(self.component.counter_names)
+            self.counters = result_checks.counter_names(self.component.counter_names)
         except COMPONENT_ERRORS as error:
             raise ConfigError(f"{where}: counter_names: {error}") from error
         layout = struct.Struct(f"@{len(self.counters)}q")
-        counts = results.bus_counts(layout, len(self.counters))
+        counts = result_checks.bus_counts(layout, len(self.counters))
         self._check_of = {**self._check_of, "bus_counts": counts}
         self._good["bus_counts"] = bytes(layout.size)
 
@@ -164,7 +164,7 @@ class Member:
         try:
             self.component.on_activate(self.state)
             self.failures.clear()
-            self.report = self._good["safety"] = results.safety(self.component.safety())
+            self.report = self._good["safety"] = result_checks.safety(self.component.safety())
         except COMPONENT_ERRORS as error:
             raise HardwareError(f"{self.info.name}: {error}") from error
 
@@ -206,12 +206,12 @@ class Member:
 
     def diagnose(self) -> tuple[Diagnosis, ...]:
         """Return the component's diagnoses. Raises what it raises; ResultError for wrong ones."""
-        return results.diagnose(self.component.diagnose())
+        return result_checks.diagnose(self.component.diagnose())
 
     def exit_check(self) -> str:
         """Return the final state that the component has verified, in words."""
         try:
-            return results.exit_check(self.component.exit_check)
+            return result_checks.exit_check(self.component.exit_check)
         except COMPONENT_ERRORS as error:
             self._log_once("exit_check", error)
             return "deactivated"

@@ -15,6 +15,7 @@ from humanoid_control_common.rules.reason_codes import IMPEDANCE_NOT_CONFIRMED
 from humanoid_control_common.rules.reasons import NO_REASON, Reason, joined
 from humanoid_controller_manager.controller import Progress
 from humanoid_controller_manager.hardware.hardware_group import HardwareGroup
+from humanoid_controller_manager.hardware.result_checks import words_of
 from humanoid_controller_manager.loop.controller_group import (
     ControllerGroup,
     MemberError,
@@ -30,7 +31,6 @@ from humanoid_controller_manager.loop.mode_controllers import (
     refusal_as_safe,
     unexplained,
 )
-from humanoid_controller_manager.loop.results import words_of
 from humanoid_controller_manager.loop.snapshot import Fall, MemberReport, Phase
 from humanoid_controller_manager.reason_codes import (
     CONTROLLER_LATE,

@@ -19,6 +19,7 @@ from humanoid_control_common.rules.modes import Mode
 from humanoid_control_common.rules.reasons import Reason
 from humanoid_controller_manager.controller import Progress
 from humanoid_controller_manager.hardware.hardware_group import HardwareGroup
+from humanoid_controller_manager.hardware.result_checks import words_of
 from humanoid_controller_manager.loop.mode_controllers import (
     PLUGIN_ERRORS,
     ClaimedJoints,
@@ -31,7 +32,6 @@ from humanoid_controller_manager.loop.mode_controllers import (
     reason_of_failure,
     took_too_long,
 )
-from humanoid_controller_manager.loop.results import words_of
 from humanoid_controller_manager.loop.snapshot import MemberReport
 from humanoid_controller_manager.reason_codes import INVALID_COMMAND
 

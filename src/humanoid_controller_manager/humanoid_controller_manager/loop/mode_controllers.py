@@ -15,7 +15,7 @@ from humanoid_control_common.rules.modes import SAFE_MODES, Mode
 from humanoid_control_common.rules.reasons import NO_REASON, Reason, ReasonedError
 from humanoid_controller_manager.controller import Controller, Progress
 from humanoid_controller_manager.hardware.hardware_group import HardwareGroup
-from humanoid_controller_manager.loop.results import shown
+from humanoid_controller_manager.hardware.result_checks import shown
 from humanoid_controller_manager.loop.snapshot import MemberReport
 from humanoid_controller_manager.reason_codes import CONTROLLER_FAILED
 

@@ -11,9 +11,9 @@ import pytest
 from humanoid_control_common.errors import ConfigError, ControllerError
 from humanoid_control_common.robot.mit_interface import Capability
 from humanoid_control_common.rules.diagnosis import Diagnosis, DiagnosisLevel
+from humanoid_controller_manager.hardware.result_checks import shown
 from humanoid_controller_manager.hardware_component import uniform_capabilities
 from humanoid_controller_manager.loop.loop_thread import LoopThread
-from humanoid_controller_manager.loop.results import shown
 from humanoid_controller_manager.ros.process.shutdown_report import end_of
 from humanoid_controller_manager.ros.topics.diagnostics import Diagnostician
 

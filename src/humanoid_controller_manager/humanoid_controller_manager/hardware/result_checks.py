@@ -43,7 +43,7 @@ def finite_number(component: HardwareComponent, duty: str, least: float = -inf) 
 
 
 @dataclass(frozen=True, slots=True)
-class Results:
+class ResultChecks:
     """Checks of one component's results. Each returns the result in the type the stack uses.
 
     Args:
