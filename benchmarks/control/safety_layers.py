@@ -75,7 +75,7 @@ def unchecked() -> Iterator[None]:
     with (
         patch.object(JointCommand, "is_valid", lambda command: True),
         patch.object(HardwareGroup, "refresh_reports", lambda group: False),
-        patch.object(HardwareGroup, "unread", lambda group: ""),
+        patch.object(HardwareGroup, "read_failure", lambda group: ""),
     ):
         yield
 
@@ -119,7 +119,7 @@ def parts(count: int) -> dict[str, Figure]:
     monitor = loop._monitor  # noqa: SLF001 - to measure each layer alone
     calls: dict[str, Callable[[], object]] = {
         "limit stage": lambda: loop.limits.apply(state, command, PERIOD),
-        "measurements judged": lambda: monitor.look(state, command, PERIOD),
+        "measurements judged": lambda: monitor.check_measurement(state, command, PERIOD),
         "command checked": command.is_valid,
         "safety reports": loop.hardware.refresh_reports,
     }

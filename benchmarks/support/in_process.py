@@ -79,7 +79,7 @@ def robot(
     )
     if supervised:
         limit = description.limits.velocity * velocity_safety_factor()
-        loop.supervise(MeasurementCheck(facts.joints, facts.limits, limit, update_rate))
+        loop.set_measurement_check(MeasurementCheck(facts.joints, facts.limits, limit, update_rate))
     named = {Mode(instance.mode): name for name, instance in controllers.items()}
     modes = ModeManager(loop, named.get, SafetyMonitor())
     loop.start("damping_controller", 0.0)

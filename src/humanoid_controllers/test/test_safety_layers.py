@@ -156,7 +156,9 @@ class Runaway:
 def _supervised(robot_type: Any, mode: Mode, facts: Any) -> Any:
     robot = robot_type()
     limit = 1.5 * facts.limits.velocity
-    robot.loop.supervise(MeasurementCheck(JointSet(facts.joints.names), facts.limits, limit, 100.0))
+    robot.loop.set_measurement_check(
+        MeasurementCheck(JointSet(facts.joints.names), facts.limits, limit, 100.0)
+    )
     return robot.enter(mode)
 
 

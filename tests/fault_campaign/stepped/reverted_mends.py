@@ -97,10 +97,10 @@ def _callback_error_raised() -> None:
     The mend: `FailureGuard` leads the robot to DAMPING.
     """
 
-    def take(self: FailureGuard, failure: CallbackFailure, now: float) -> None:
+    def handle(self: FailureGuard, failure: CallbackFailure, now: float) -> None:
         raise failure.error
 
-    put(FailureGuard, "take", take)
+    put(FailureGuard, "handle", handle)
 
 
 def _report_while_preparing() -> None:

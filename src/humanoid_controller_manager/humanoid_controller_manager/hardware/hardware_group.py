@@ -81,7 +81,7 @@ class HardwareGroup:
         for member in self.members:
             member.configure()
             self.capabilities[:, member.rows] = member.capabilities()
-            self._take_mode_gains(member)
+            self._store_mode_gains(member)
         confirming = self._with("impedance_confirmed")
         # Where gains act in every tick there is nothing to wait for.
         self._confirming = [m for m in confirming if self._per_mode(m).any()]
@@ -111,7 +111,7 @@ class HardwareGroup:
         per_mode: NDArray[np.bool_] = self.capabilities[STIFFNESS] == Capability.PER_MODE
         return mine & per_mode
 
-    def _take_mode_gains(self, member: Member) -> None:
+    def _store_mode_gains(self, member: Member) -> None:
         """Store configured gains and efficiencies of its joints. Raises ConfigError."""
         where = f"<ros2_control name='{member.info.name}'>"
         self.torque_efficiency[member.rows] = [
@@ -161,7 +161,7 @@ class HardwareGroup:
     def deactivate(self) -> None:
         """Deactivate every component, trying all. Raises ExceptionGroup of their errors."""
         for member in self.members:
-            member.guarded("loop_ended")
+            member.call("loop_ended")
         if failures := deactivate_all(self._activation_order()):
             raise ExceptionGroup("joints may still be powered", failures)
 
@@ -169,7 +169,7 @@ class HardwareGroup:
         """Fill `state` with the measurements."""
         for member in self.members:
             measured = member.state.array
-            member.guarded("read", member.state, now, period)
+            member.call("read", member.state, now, period)
             if "read" not in member.failures:
                 if np.count_nonzero(np.isfinite(measured)) < measured.size:
                     unknown = member.info.joint_set.named(~np.isfinite(measured.sum(axis=0)))
@@ -179,7 +179,7 @@ class HardwareGroup:
                 else:
                     state.array[:, member.rows] = measured
 
-    def unread(self) -> Reason:
+    def read_failure(self) -> Reason:
         """Return which components gave no measurement in this tick, and why, if any."""
         failed = [m for m in self.members if m.failures and "read" in m.failures]
         if not failed:
@@ -229,7 +229,7 @@ class HardwareGroup:
                 # The rows are valid; without "clip" numpy would buffer the output.
                 command.array.take(member.rows, 1, member.command.array, "clip")
                 part = member.command
-            member.guarded("write", part, now, period)
+            member.call("write", part, now, period)
         self.read_time()
 
     def refresh_reports(self) -> bool:
@@ -276,7 +276,7 @@ class HardwareGroup:
     def idle_until(self, deadline: float) -> None:
         """Let the owner of the idle time work until `deadline` [s, monotonic]."""
         if self._idle_owner is not None:
-            self._idle_owner.guarded("idle_until", deadline)
+            self._idle_owner.call("idle_until", deadline)
 
     def tick_correction(self) -> float:
         """Return by how much [s] to delay the next tick."""
@@ -286,7 +286,7 @@ class HardwareGroup:
         """Notify the components that set gains per mode."""
         self._in_force = mode, switch_number
         for member in self._confirming:
-            member.guarded("mode_changed", mode, switch_number)
+            member.call("mode_changed", mode, switch_number)
 
     def unconfirmed(self) -> str:
         """Return the components that have not confirmed the impedance of the mode, or empty."""
@@ -297,10 +297,10 @@ class HardwareGroup:
     def reset_faults(self) -> None:
         """Make every component reset its faults; repeat a `mode_changed` that failed."""
         for member in self.members:
-            member.guarded("reset_faults")
+            member.call("reset_faults")
         for member in self._confirming:
             if "mode_changed" in member.failures:
-                member.guarded("mode_changed", *self._in_force)
+                member.call("mode_changed", *self._in_force)
 
     def failure(self) -> str:
         """Return the present failures of the components; empty if there are none."""

@@ -78,7 +78,7 @@ class Member:
             "safety": result_checks.safety,
         }
 
-    def guarded(self, method: str, *arguments: object) -> None:
+    def call(self, method: str, *arguments: object) -> None:
         """Call a method of the component; its error becomes a failure."""
         try:
             getattr(self.component, method)(*arguments)
@@ -187,7 +187,7 @@ class Member:
                 self.logged.add("joint_states_published")
                 logger.exception("%s: joint_states_published failed", self.info.name)
 
-    def unwatched(self) -> list[str]:
+    def joints_without_watchdog(self) -> list[str]:
         """Return the joints that continue their last command if this computer fails."""
         return [name for name, time in self.watchdogs().items() if isinf(time)]
 

@@ -159,7 +159,7 @@ class ActiveController:
             return refusal
         if name == self.name:
             return NO_REASON
-        if isinstance(slot, ControllerGroup) and slot.goes_on(self._slot):
+        if isinstance(slot, ControllerGroup) and slot.shares_member_with(self._slot):
             return self._replace_members(slot, tick, command)
         prepares = slot.needs_stiffness and self._hardware.confirms_impedance
         try:
@@ -168,7 +168,7 @@ class ActiveController:
             else:
                 self._start(slot, tick, command)
         except PLUGIN_ERRORS as error:
-            return _named(slot, error)
+            return _reason_of(slot, error)
         self._enter(slot, tick.now, Phase.PREPARING if prepares else Phase.RUNNING)
         if prepares:
             command.position[:] = tick.state.position
@@ -182,7 +182,7 @@ class ActiveController:
             return
         if self.phase is Phase.PREPARING and not self._prepared(self._slot, tick, command):
             return
-        problem, error = self._try(self._slot, tick, command)
+        problem, error = self._update_slot(self._slot, tick, command)
         if problem:
             self.fall_back(problem, tick, command, error, failed=self._slot)
 
@@ -209,10 +209,10 @@ class ActiveController:
             if slot is failed:
                 continue
             failure = self._activate(slot, tick, command)
-            problem = _named(slot, failure) if failure is not None else NO_REASON
+            problem = _reason_of(slot, failure) if failure is not None else NO_REASON
             if failure is None:
                 self._enter(slot, tick.now, Phase.RUNNING)
-                problem, failure = self._try(slot, tick, command)
+                problem, failure = self._update_slot(slot, tick, command)
             if not problem:
                 self.fall = Fall(number, reason, error)
                 return
@@ -250,9 +250,9 @@ class ActiveController:
             try:
                 slot.replace(before, tick, command)
             except MemberError as error:
-                return _named(slot, error)
+                return _reason_of(slot, error)
         self._slot, self.members = slot, slot.not_updated
-        self._note_held_up()
+        self._update_compensated_joints()
         return NO_REASON
 
     def _prepared(self, slot: Runnable, tick: Tick, command: JointCommand) -> bool:
@@ -268,10 +268,10 @@ class ActiveController:
             return False
         error = self._activate(slot, tick, command)
         if error is not None:
-            self.fall_back(_named(slot, error), tick, command, error)
+            self.fall_back(_reason_of(slot, error), tick, command, error)
             return False
         self.phase = Phase.RUNNING
-        self._note_held_up()
+        self._update_compensated_joints()
         return True
 
     def _activate(self, slot: Runnable, tick: Tick, command: JointCommand) -> BaseException | None:
@@ -293,10 +293,10 @@ class ActiveController:
         self.members = slot.not_updated if isinstance(slot, ControllerGroup) else ()
         self.phase = phase
         self._entered = now
-        self._note_held_up()
+        self._update_compensated_joints()
         self._count_switch()
 
-    def _note_held_up(self) -> None:
+    def _update_compensated_joints(self) -> None:
         """Note the joints to be held against gravity: none unless stiffness is confirmed."""
         slot, count = self._slot, len(self.compensated_joints)
         stiff = self.phase is Phase.RUNNING and self.mode not in SAFE_MODES
@@ -321,9 +321,9 @@ class ActiveController:
                 logger.exception("%s failed to deactivate", self._slot.name)
         self._slot = None
         self.progress, self.remark, self.members = None, "", ()
-        self._note_held_up()
+        self._update_compensated_joints()
 
-    def _try(
+    def _update_slot(
         self, slot: Runnable, tick: Tick, command: JointCommand
     ) -> tuple[Reason, BaseException | None]:
         """Update `slot`; copy its command to `command` if it is valid and in time.
@@ -338,7 +338,7 @@ class ActiveController:
             slot.update(tick, candidate)
             self.progress, self.remark, self.members = slot.report()
         except MemberError as failure:
-            return _named(slot, failure), unexplained(failure.error)
+            return _reason_of(slot, failure), unexplained(failure.error)
         except PLUGIN_ERRORS as error:
             text = f"{slot.name} failed: {words_of(error)}"
             return reason_of_failure(text, error), unexplained(error)
@@ -355,7 +355,7 @@ class ActiveController:
         return NO_REASON, None
 
 
-def _named(slot: Runnable, error: BaseException) -> Reason:
+def _reason_of(slot: Runnable, error: BaseException) -> Reason:
     """Return the `error` of an activation, or of a member, with the controller's name."""
     if isinstance(error, MemberError):
         return error.reason

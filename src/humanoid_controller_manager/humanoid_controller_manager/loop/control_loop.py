@@ -76,7 +76,7 @@ class ControlLoop:
             hardware, slots, safe_chain=safe_chain, update_timeout=update_timeout_at(update_rate)
         )
         self._monitor = LoopMonitor(hardware, limits, machine.clock)
-        self.without_effect = IneffectiveCommands(hardware.capabilities, hardware.mode_gains)
+        self.ineffective_commands = IneffectiveCommands(hardware.capabilities, hardware.mode_gains)
         self._longest_step = 2.0 / update_rate  # [s]: after a hold-up targets do not jump
         self._state = JointState(count)
         self._effort_limit = np.full(count, np.inf)  # [Nm], of the hardware
@@ -90,7 +90,7 @@ class ControlLoop:
         self._requests: LatestValue[SwitchRequest] = LatestValue()
         self._ways_down: LatestValue[SwitchRequest] = LatestValue()
         self._fault_resets: LatestValue[bool] = LatestValue()
-        self._reasons_to_leave: LatestValue[Reason] = LatestValue()
+        self._fall_requests: LatestValue[Reason] = LatestValue()
         self._abandoned = False
         self._snapshot: Snapshot | None = None
 
@@ -117,19 +117,19 @@ class ControlLoop:
         """Make the hardware reset its faults in the next tick."""
         self._fault_resets.put(True)
 
-    def leave(self, reason: Reason) -> None:
+    def request_fall(self, reason: Reason) -> None:
         """Make the next tick fall to the first safe controller for `reason`."""
-        self._reasons_to_leave.put(reason)
+        self._fall_requests.put(reason)
 
     def heartbeat(self) -> None:
         """Take a sign of life of the ROS side. Its absence counts from the first call on."""
         self._monitor.heartbeat()
 
-    def compensate(self, gravity: GravityCompensation) -> None:
+    def set_gravity_compensation(self, gravity: GravityCompensation) -> None:
         """Set the compensation of gravity; before `start`."""
         self.gravity = gravity
 
-    def supervise(self, check: MeasurementCheck) -> None:
+    def set_measurement_check(self, check: MeasurementCheck) -> None:
         """Set the check of the measurements; before `start`. Without it all are accepted."""
         self._monitor.check = check
 
@@ -163,7 +163,7 @@ class ControlLoop:
         if refusal:
             raise ConfigError(f"initial_controller: {refusal}")
         self.hardware.activate(self._state)
-        self._note_time()
+        self._record_read_time()
         tick = Tick(self._measured, now, 0.0, lambda: now)
         failure = self._active.switch(initial, tick, self._command).text or self.hardware.failure()
         if failure:
@@ -178,7 +178,7 @@ class ControlLoop:
         `clock` reads the loop's time [s]: it shows how long a controller takes.
         """
         state, command, active = self._state, self._command, self._active
-        self._note_time()
+        self._record_read_time()
         self.hardware.read(state, now, period)
         before = active.switch_number, active.phase, self._ticket, active.fall
         tick = Tick(self._measured, now, period, clock)
@@ -217,12 +217,14 @@ class ControlLoop:
         self._monitor.mode_begins()
         if self.gravity is not None:
             self.gravity.restart()
-        self.without_effect.mode_begins(active.mode, preparing=active.phase is Phase.PREPARING)
+        self.ineffective_commands.mode_begins(
+            active.mode, preparing=active.phase is Phase.PREPARING
+        )
 
     def _limited(self, command: JointCommand, period: float) -> JointCommand:
         """Limit `command` in place; return it, or with compensation of gravity what to write."""
         state, limits, active = self._state, self.limits, self._active
-        self.without_effect.look(command)
+        self.ineffective_commands.count(command)
         limits.apply(state, command, period, active.claimed_rows)
         active.held_back = limits.held_back
         if self.gravity is None:
@@ -232,14 +234,14 @@ class ControlLoop:
             state, command, active.compensated_joints, stiffness, effort, period
         )
 
-    def _note_time(self) -> None:
+    def _record_read_time(self) -> None:
         self._read_at, self._read_at_system = self._machine.clock(), self._machine.system_time_ns()
 
     def _reason_to_leave(self, tick: Tick) -> Reason:
         """Serve requests; return why the controller in charge must be left, if it must."""
         monitor, active = self._monitor, self._active
-        monitor.look(self._state, self._command, tick.period)
-        left = self._reasons_to_leave.take() or NO_REASON  # see `leave`
+        monitor.check_measurement(self._state, self._command, tick.period)
+        left = self._fall_requests.take() or NO_REASON  # see `request_fall`
         stalled = monitor.stalled(active.mode)
         reason = stalled or (NO_REASON if left else self._serve_requests(tick))
         if reason:

@@ -128,7 +128,7 @@ class ControllerGroup:
             gains, where = self._hardware.hold_gains, f"controller_manager: {HOLD_KEYS}"
             self._hardware.check_gains(self.mode, *gains, where, rows)
 
-    def goes_on(self, other: object) -> bool:
+    def shares_member_with(self, other: object) -> bool:
         """Return whether a member of `other` stays in charge when this group replaces it."""
         return (
             isinstance(other, ControllerGroup)

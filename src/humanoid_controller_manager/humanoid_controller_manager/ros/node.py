@@ -42,7 +42,7 @@ from humanoid_controller_manager.ros.parameters import (
 )
 from humanoid_controller_manager.ros.plugin_context import PluginContext
 from humanoid_controller_manager.ros.process.ros_session import RosSession, parameters_of
-from humanoid_controller_manager.ros.process.shutdown_report import end_of
+from humanoid_controller_manager.ros.process.shutdown_report import stop_and_report
 from humanoid_controller_manager.ros.topics.diagnostics import (
     SHORTEST,
     Diagnostician,
@@ -162,7 +162,7 @@ class ControllerManagerNode:
         try:
             self._begin_to_report()
         except BaseException as error:  # the joints may have torque
-            if failure := end_of(self).failure:
+            if failure := stop_and_report(self).failure:
                 error.add_note(failure)
             raise
 
@@ -257,9 +257,11 @@ class ControllerManagerNode:
             machine=self.machine,
         )
         if isinstance(gravity, GravityCompensation):
-            loop.compensate(gravity)
+            loop.set_gravity_compensation(gravity)
         fastest = parameters.velocity_safety_limit(robot.joints, robot.limits)
-        loop.supervise(MeasurementCheck(robot.joints, robot.limits, fastest, robot.update_rate))
+        loop.set_measurement_check(
+            MeasurementCheck(robot.joints, robot.limits, fastest, robot.update_rate)
+        )
         return loop
 
     def _attach_hardware(self) -> list[SnapshotListener]:
@@ -331,7 +333,9 @@ class ControllerManagerNode:
         for member in members:
             duties = ", ".join(sorted(member.duties))
             logger.info(f"{member.info.name} takes on: {duties}")  # noqa: G004
-        if names := ", ".join(name for member in members for name in member.unwatched()):
+        if names := ", ".join(
+            name for member in members for name in member.joints_without_watchdog()
+        ):
             logger.warning(
                 f"joints without a watchdog of their own: {names}: if this computer fails, they "  # noqa: G004
                 "continue with their last set point and gains"

@@ -55,7 +55,7 @@ class IneffectiveCommands:
         self._expected[STIFFNESS:] = np.where(judged[STIFFNESS:], gains, 0.0)
         self._tolerance[:] = np.where(judged, SAME * self._expected + LEAST, np.inf)
 
-    def look(self, command: JointCommand) -> None:
+    def count(self, command: JointCommand) -> None:
         """Count the parts of `command` that cannot act."""
         if not self._judges:
             return

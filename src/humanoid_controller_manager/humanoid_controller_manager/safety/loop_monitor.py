@@ -29,7 +29,7 @@ class LoopMonitor:
         self._limits = limits
         self._monotonic = monotonic
         self._heartbeat: float | None = None
-        self._looked = monotonic()
+        self._checked_at = monotonic()
         self._teleports = hardware.teleports
         self._implausible = NO_REASON
         self._not_following = NO_REASON
@@ -44,7 +44,7 @@ class LoopMonitor:
         A gap as long in the loop's own ticks means that the whole process was held up.
         """
         now = self._monotonic()
-        before, self._looked = self._looked, now
+        before, self._checked_at = self._checked_at, now
         if self._heartbeat is None or mode in SAFE_MODES:
             return NO_REASON
         silence, gap = now - self._heartbeat, now - before
@@ -54,7 +54,7 @@ class LoopMonitor:
             return Reason.of(PROCESS_HELD_UP, f"the control process was held up for {gap:.2f} s")
         return Reason.of(ROS_SIDE_SILENT, f"ROS side silent for {silence:.2f} s")
 
-    def look(self, state: JointState, command: JointCommand, period: float) -> None:
+    def check_measurement(self, state: JointState, command: JointCommand, period: float) -> None:
         """Check `state`, measured under `command`, which was in force for `period` [s].
 
         A first implausible sample in `state` is replaced by the last good one.
@@ -77,7 +77,7 @@ class LoopMonitor:
         DAMPING has no fallback, but the operator must know.
         """
         if mode not in SAFE_MODES:
-            return self._hardware.unread() or self._implausible or self._not_following
+            return self._hardware.read_failure() or self._implausible or self._not_following
         new = self.check is not None and self.check.is_new
         return self._implausible if new else NO_REASON
 

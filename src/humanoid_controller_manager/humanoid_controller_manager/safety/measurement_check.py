@@ -18,7 +18,7 @@ STRIKES: Final = 2  # ticks in a row: one bad sample is noise, the second one is
 # harder by this part of its effort limit. Well above the friction of a gear (assumed, confirm on
 # hardware).
 FOLLOW_PULL: Final = 1.0 / 3.0
-FOLLOW_INTERVAL: Final = 0.02  # [s] between two looks, and in which a target has an effect
+FOLLOW_INTERVAL: Final = 0.02  # [s] between two checks, and in which a target has an effect
 WINDOW: Final = 0.1  # [s] over which the way gives the speed: some measured velocities saturate
 
 # After a late tick, the next measurement may date from before it. After late measurements, the next
@@ -63,7 +63,7 @@ class MeasurementCheck:
         self._bound_age = 0.0
         self._bounds = np.array([limit, limit])  # [rad] of the way, [rad/s] of the velocity
         self._window_start = np.full(count, np.nan)  # [rad]
-        self._window_age = WINDOW  # [s]; the first look begins a window
+        self._window_age = WINDOW  # [s]; the first check begins a window
         self._moves = np.zeros((2, count))
         self._beyond = np.zeros((2, count), dtype=np.bool_)
         self._strikes = np.zeros(count, dtype=np.intp)
@@ -109,9 +109,9 @@ class MeasurementCheck:
         np.abs(moves, moves)
         np.greater(moves, self._bounds, self._beyond)
         if self._struck or np.count_nonzero(self._beyond):
-            return self._look_closely(state)
+            return self._judge_suspects(state)
         self._believe(state)
-        return NO_REASON if self._window_age < WINDOW else self._look_back(state)
+        return NO_REASON if self._window_age < WINDOW else self._check_window(state)
 
     def check_following(
         self,
@@ -140,7 +140,7 @@ class MeasurementCheck:
         self._window_start.fill(np.nan)
         self._window_age = WINDOW
 
-    def _look_closely(self, state: JointState) -> Reason:
+    def _judge_suspects(self, state: JointState) -> Reason:
         beyond = self._beyond.any(axis=0)
         self._strikes += 1
         self._strikes[~beyond] = 0
@@ -160,7 +160,7 @@ class MeasurementCheck:
         self._good[_POSITION] = state.position
         self._age = 0.0
 
-    def _look_back(self, state: JointState) -> Reason:
+    def _check_window(self, state: JointState) -> Reason:
         """Return which joints went too far since the window began; begin a new window."""
         ways = np.abs(state.position - self._window_start)
         too_far = ways > self._limit * (self._window_age + self._lag)
@@ -195,7 +195,7 @@ class _Following:
         self._pull = limits.effort * FOLLOW_PULL
         self._position = np.full(len(joints), np.nan)
         self._target = np.zeros(len(joints))
-        self._seen = np.zeros(len(joints))  # target at the last look
+        self._seen = np.zeros(len(joints))  # target at the last check
         self._changed = np.zeros(len(joints), dtype=np.bool_)
         self._soft = np.zeros(len(joints), dtype=np.bool_)
         self._tightened = np.zeros(len(joints))
@@ -212,7 +212,7 @@ class _Following:
             return NO_REASON
         self._age = 0.0
         np.not_equal(position, self._position, out=self._changed)
-        # Joints without stiffness at the last look begin here.
+        # Joints without stiffness at the last check begin here.
         np.logical_or(self._changed, self._soft, out=self._changed)
         np.less_equal(stiffness, 0.0, out=self._soft)
         np.copyto(self._position, position, where=self._changed)

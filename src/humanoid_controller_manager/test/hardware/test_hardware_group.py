@@ -430,7 +430,7 @@ def test_joints_without_a_watchdog_are_named(rig: Any, scripted_hardware: Any) -
 
     bus, simulator = Watched(), scripted_hardware()
     robot = rig({"bus": (bus, ("a", "b", "c")), "simulator": (simulator, ("d",))})
-    assert [member.unwatched() for member in robot.group.members] == [["b", "c"], []]
+    assert [member.joints_without_watchdog() for member in robot.group.members] == [["b", "c"], []]
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from humanoid_control_common.rules.diagnosis import Diagnosis, DiagnosisLevel
 from humanoid_controller_manager.hardware.result_checks import shown
 from humanoid_controller_manager.hardware_component import uniform_capabilities
 from humanoid_controller_manager.loop.loop_thread import LoopThread
-from humanoid_controller_manager.ros.process.shutdown_report import end_of
+from humanoid_controller_manager.ros.process.shutdown_report import stop_and_report
 from humanoid_controller_manager.ros.topics.diagnostics import Diagnostician
 
 GOOD = uniform_capabilities(2, Capability.PER_TICK)
@@ -70,7 +70,7 @@ def test_joints_whose_watchdogs_make_no_sense_are_taken_to_have_none(
     arm = _with_duties(scripted_hardware, watchdog_times=lambda self: found)
     (member,) = rig({"arm": (arm, ("a", "b"))}).group.members
     assert member.watchdogs() == {"a": inf, "b": inf}
-    assert member.unwatched() == ["a", "b"]
+    assert member.joints_without_watchdog() == ["a", "b"]
     assert caplog.text.count("watchdog_times failed") == 1
 
 
@@ -102,7 +102,7 @@ def test_an_empty_exit_check_claims_nothing(rig: Any, scripted_hardware: Any, fo
     arm = _with_duties(scripted_hardware, exit_check=found)
     robot = rig({"arm": (arm, ("a", "b"))}).start()
     robot.stop = robot.loop.stop
-    assert end_of(robot).in_order == ("arm (deactivated)",)
+    assert stop_and_report(robot).in_order == ("arm (deactivated)",)
 
 
 def test_a_loop_that_could_not_start_reports_the_error_of_the_component(

@@ -40,7 +40,9 @@ def telling(rig: Any, scripted_hardware: Any, limits_of: Any) -> Any:
     robot = rig({"sim": (component, ("a", "b"))})
     robot.arm = component
     limits = limits_of(2)
-    robot.loop.supervise(MeasurementCheck(robot.group.joints, limits, limits.velocity * 1.5, 100.0))
+    robot.loop.set_measurement_check(
+        MeasurementCheck(robot.group.joints, limits, limits.velocity * 1.5, 100.0)
+    )
     return robot
 
 

@@ -44,8 +44,8 @@ def test_a_controllers_callback_leads_to_damping_and_the_process_goes_on(
     error: BaseException, caplog: Any
 ) -> None:
     guarded = Guarded(ours=False)
-    guarded.guard.take(_failure(error=error), 0.0)
-    guarded.guard.look(100.0)
+    guarded.guard.handle(_failure(error=error), 0.0)
+    guarded.guard.enforce_time_limit(100.0)
     message = f"ROS callback 'receive' (topic /x) of node 'gripper' raised {error!r}"
     assert guarded.reasons == [Reason.of(ROS_CALLBACK_RAISED, message)]
     assert guarded.end == EndRequests()
@@ -55,22 +55,22 @@ def test_a_controllers_callback_leads_to_damping_and_the_process_goes_on(
 
 def test_the_processs_own_callback_leads_down_in_order_and_at_last_at_once() -> None:
     guarded = Guarded(ours=True)
-    guarded.guard.take(_failure(), 1.0)
-    guarded.guard.take(_failure(), 5.0)  # raises again: no further request
+    guarded.guard.handle(_failure(), 1.0)
+    guarded.guard.handle(_failure(), 5.0)  # raises again: no further request
     assert len(guarded.reasons) == 1
-    guarded.guard.look(11.0)
+    guarded.guard.enforce_time_limit(11.0)
     assert guarded.end == EndRequests(in_order=True)
-    guarded.guard.look(11.1)
+    guarded.guard.enforce_time_limit(11.1)
     assert guarded.end.at_once
     assert guarded.guard.failed
 
 
 def test_without_a_way_down_the_joints_are_damped_before_the_end() -> None:
     guarded = Guarded(ours=True, lead_down=False)
-    guarded.guard.take(_failure(), 1.0)
-    guarded.guard.look(10.9)
+    guarded.guard.handle(_failure(), 1.0)
+    guarded.guard.enforce_time_limit(10.9)
     assert guarded.end == EndRequests()
-    guarded.guard.look(11.1)
+    guarded.guard.enforce_time_limit(11.1)
     assert guarded.end == EndRequests(at_once=True)
 
 
@@ -78,7 +78,7 @@ def test_a_plugin_that_cannot_be_closed_counts_as_our_own() -> None:
     guarded = Guarded(ours=False)
     guarded.close = lambda failure: 1 / 0  # type: ignore[method-assign,assignment,return-value]
     guard = FailureGuard(guarded.close, guarded.reasons.append, guarded.end, lead_down=True)
-    guard.take(_failure(), 0.0)
+    guard.handle(_failure(), 0.0)
     assert guarded.end.in_order
 
 
@@ -129,7 +129,7 @@ def test_the_loop_leaves_with_the_given_reason(rig: Any) -> None:
     robot = rig().start("damped")
     robot.run("torque")
     robot.ask("standby")  # older than the reason: the tick must leave the mode
-    robot.loop.leave(Reason.of(ROS_CALLBACK_RAISED, "a callback raised"))
+    robot.loop.request_fall(Reason.of(ROS_CALLBACK_RAISED, "a callback raised"))
     snapshot = robot.tick()
     assert (snapshot.controller, snapshot.phase) == ("damped", Phase.RUNNING)
     assert (snapshot.fall.number, snapshot.fall.reason.text) == (1, "a callback raised")
@@ -139,6 +139,6 @@ def test_the_loop_leaves_with_the_given_reason(rig: Any) -> None:
 def test_in_damping_a_reason_to_leave_is_noted_and_the_controller_stays(rig: Any) -> None:
     robot = rig().start("damped")
     number = robot.tick().switch_number
-    robot.loop.leave(Reason.of(ROS_CALLBACK_RAISED, "a callback raised"))
+    robot.loop.request_fall(Reason.of(ROS_CALLBACK_RAISED, "a callback raised"))
     snapshot = robot.tick()
     assert (snapshot.switch_number, snapshot.fall.reason.text) == (number, "a callback raised")

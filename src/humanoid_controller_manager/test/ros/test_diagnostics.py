@@ -291,7 +291,9 @@ def test_a_component_that_fails_to_report_its_watchdogs_counts_as_without(talkin
     arm.watchdog_times = lambda: 1 / 0
     found = watched.report()[WATCHDOGS]
     assert found.message == "joints without a watchdog of their own: a, b"
-    assert [member.unwatched() for member in watched.rig.group.members] == [["a", "b"]]
+    assert [member.joints_without_watchdog() for member in watched.rig.group.members] == [
+        ["a", "b"]
+    ]
 
 
 @pytest.mark.parametrize("count", [0, 1, 4, 25, 130])

@@ -14,7 +14,7 @@ from humanoid_control_common.machine.start_permission import VARIABLE, StartPerm
 from humanoid_controller_manager.hardware.activation import NotDeactivatedError
 from humanoid_controller_manager.ros.process import control_process
 from humanoid_controller_manager.ros.process.ros_session import RosSession
-from humanoid_controller_manager.ros.process.shutdown_report import ShutdownReport, end_of
+from humanoid_controller_manager.ros.process.shutdown_report import ShutdownReport, stop_and_report
 from humanoid_controller_manager.ros.process.stop_signals import EndRequests
 
 
@@ -44,26 +44,26 @@ BOTH = ExceptionGroup("joints may still be powered", FAILURES)
 
 
 def test_an_ordered_end_reports_what_was_confirmed() -> None:
-    assert end_of(manager_that(lambda: None)) == ShutdownReport(
+    assert stop_and_report(manager_that(lambda: None)) == ShutdownReport(
         "", ("Side (gate read back as 0)", "CAN (deactivated)")
     )
 
 
 def test_shutdown_report_names_joints_that_may_still_be_powered() -> None:
-    ending = end_of(manager_that(raising(BOTH)))
+    ending = stop_and_report(manager_that(raising(BOTH)))
     text = "joints may still be powered: Side: elbow may be armed; CAN: no adapter"
     assert ending == ShutdownReport(text, ())
 
 
 def test_a_component_that_left_in_order_is_named_beside_one_that_did_not() -> None:
     one = ExceptionGroup("joints may still be powered", FAILURES[1:])
-    assert end_of(manager_that(raising(one))) == ShutdownReport(
+    assert stop_and_report(manager_that(raising(one))) == ShutdownReport(
         "joints may still be powered: CAN: no adapter", ("Side (gate read back as 0)",)
     )
 
 
 def test_shutdown_report_after_a_hanging_loop_confirms_nothing() -> None:
-    ending = end_of(manager_that(raising(ControllerError("the control loop hangs"))))
+    ending = stop_and_report(manager_that(raising(ControllerError("the control loop hangs"))))
     assert ending == ShutdownReport("the control loop hangs", ())
 
 

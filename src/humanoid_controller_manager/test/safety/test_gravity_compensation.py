@@ -217,7 +217,7 @@ class LoopBench(Rig):
             largest_bias=1.0,
             largest_payload=5.0,
         )
-        self.loop.compensate(compensation)
+        self.loop.set_gravity_compensation(compensation)
         slots = {name: ControllerSlot(name, it) for name, it in self.controllers.items()}
         remote = ScriptedController(Mode.REMOTE, STIFF_NEEDS, 20.0, 2.0)
         slots["remote"] = ControllerSlot("remote", remote, compensates_gravity=True)
@@ -266,7 +266,7 @@ def test_fall_removes_the_compensation_in_the_same_tick_and_damping_has_none(arm
     rig.ask("remote")
     rig.tick(200)
     assert rig.effort.any()
-    rig.loop.leave(Reason.of(CONTROLLER_FAILED, "a test"))
+    rig.loop.request_fall(Reason.of(CONTROLLER_FAILED, "a test"))
     rig.tick()
     assert rig.loop.snapshot.mode is Mode.DAMPING
     assert not rig.effort.any()

@@ -53,8 +53,8 @@ def command(*rows: float) -> JointCommand:
 def test_ineffective_commands_are_counted_for_the_servo_and_never_for_the_motor(
     counter: IneffectiveCommands, asked: JointCommand, in_vain: list[int]
 ) -> None:
-    counter.look(asked)
-    counter.look(asked)
+    counter.count(asked)
+    counter.count(asked)
     expected = np.zeros((4, 2))
     expected[in_vain, 0] = 2
     assert counter.counts.tolist() == expected.tolist()
@@ -62,9 +62,9 @@ def test_ineffective_commands_are_counted_for_the_servo_and_never_for_the_motor(
 
 def test_each_mode_has_gains_of_its_own(counter: IneffectiveCommands) -> None:
     counter.mode_begins(Mode.DAMPING, preparing=False)
-    counter.look(command(0.5, 0.0, 0.0, 0.0, 6.0))
+    counter.count(command(0.5, 0.0, 0.0, 0.0, 6.0))
     assert not counter.counts.any()
-    counter.look(command(0.5, 0.0, 0.0, 0.0, 2.0))
+    counter.count(command(0.5, 0.0, 0.0, 0.0, 2.0))
     assert counter.counts[DAMPING].tolist() == [1, 0]
 
 
@@ -72,12 +72,12 @@ def test_commands_are_not_counted_while_the_previous_gains_act(
     counter: IneffectiveCommands,
 ) -> None:
     counter.mode_begins(Mode.REMOTE, preparing=True)
-    counter.look(command(0.5, 0.0, 0.0, 0.0, 6.0))
+    counter.count(command(0.5, 0.0, 0.0, 0.0, 6.0))
     assert not counter.counts.any()
 
 
 def test_gains_are_not_judged_where_the_modes_are_not_known() -> None:
     counter = IneffectiveCommands(CAPABILITIES, np.full((5, 2, 2), np.nan))
     counter.mode_begins(Mode.REMOTE, preparing=False)
-    counter.look(command(0.5, 1.0, 0.0, 3.0, 0.3))
+    counter.count(command(0.5, 1.0, 0.0, 3.0, 0.3))
     assert counter.counts.tolist() == [[1, 0], [0, 0], [0, 0], [0, 0]]

@@ -296,7 +296,7 @@ def _runs_away(robot: Any, ticks: int = 2) -> Any:
 @pytest.fixture
 def supervised(rig: Any, limits_of: Any) -> Any:
     robot = rig()
-    robot.loop.supervise(_trip(limits_of(3)))
+    robot.loop.set_measurement_check(_trip(limits_of(3)))
     return robot.start("damped")
 
 
@@ -372,7 +372,7 @@ def test_a_simulator_may_put_its_joints_elsewhere(
 
     arm = Simulator()
     robot = rig({"arm": (arm, ("a", "b", "c"))})
-    robot.loop.supervise(_trip(limits_of(3)))
+    robot.loop.set_measurement_check(_trip(limits_of(3)))
     robot.start("damped").tick()
     arm.measured[0] = 1.5
     arm.teleports = 1

@@ -276,19 +276,19 @@ class FailureGuard:
 
     Args:
         close_plugin: closes the node of a controller; returns False if it is not a controller's.
-        leave: makes the loop fall to DAMPING for a reason.
+        request_fall: makes the loop fall to DAMPING for a reason.
         lead_down: whether an ordered end begins with a way down.
     """
 
     def __init__(
         self,
         close_plugin: Callable[[CallbackFailure], bool],
-        leave: Callable[[Reason], None],
+        request_fall: Callable[[Reason], None],
         end: EndRequests,
         *,
         lead_down: bool,
     ) -> None:
-        self._close_plugin, self._leave = close_plugin, leave
+        self._close_plugin, self._request_fall = close_plugin, request_fall
         self._end, self._lead_down = end, lead_down
         self._failed_at: float | None = None  # [s] of the first failure of the process's own
 
@@ -297,12 +297,12 @@ class FailureGuard:
         """True once a callback of the control process itself has raised."""
         return self._failed_at is not None
 
-    def take(self, failure: CallbackFailure, now: float) -> None:
+    def handle(self, failure: CallbackFailure, now: float) -> None:
         """React to a failure at `now` [s]. Further ones on the way down change nothing."""
         if self.failed:
             return
         logger.error("%s", failure, exc_info=failure.error)
-        self._leave(Reason.of(ROS_CALLBACK_RAISED, str(failure)))
+        self._request_fall(Reason.of(ROS_CALLBACK_RAISED, str(failure)))
         try:
             closed = self._close_plugin(failure)
         except CALLBACK_ERRORS:
@@ -313,7 +313,7 @@ class FailureGuard:
             logger.critical("leading the robot down: the control process cannot continue")
             self._end.in_order = self._end.in_order or self._lead_down
 
-    def look(self, now: float) -> None:
+    def enforce_time_limit(self, now: float) -> None:
         """End the process at once if the way down takes too long: it may need the callback."""
         if self._failed_at is not None and now - self._failed_at > WAY_DOWN_LIMIT:
             self._end.end_at_once()

@@ -24,7 +24,7 @@ from humanoid_controller_manager.ros.process.companion import (
     way_down_of,
 )
 from humanoid_controller_manager.ros.process.ros_session import RosSession, exit_code, ros_session
-from humanoid_controller_manager.ros.process.shutdown_report import ShutdownReport, end_of
+from humanoid_controller_manager.ros.process.shutdown_report import ShutdownReport, stop_and_report
 from humanoid_controller_manager.ros.process.stop_signals import EndRequests
 from humanoid_controller_manager.services.service_thread import ServiceThread
 
@@ -128,7 +128,7 @@ def _execute(
     """Execute callbacks until the loop ends or must end at once; return whether none failed."""
     lead_down = way_down_of(companions, end)
     guard = FailureGuard(
-        manager.close_plugin, manager.loop.leave, end, lead_down=any_leads_down(companions)
+        manager.close_plugin, manager.loop.request_fall, end, lead_down=any_leads_down(companions)
     )
     with kept_awake(manager.executor.nudge, manager.machine):
         while not end.at_once and manager.loop_thread.is_running():
@@ -144,14 +144,14 @@ def _execute(
                 except CALLBACK_ERRORS as error:
                     failure = CallbackFailure(None, "'lead_down'", error)
             if failure is not None:
-                guard.take(failure, manager.machine.clock())
-            guard.look(manager.machine.clock())
+                guard.handle(failure, manager.machine.clock())
+            guard.enforce_time_limit(manager.machine.clock())
     return not guard.failed
 
 
 def _stop(manager: ControllerManagerNode, companions: Sequence[Companion]) -> ShutdownReport:
     """Stop the loop, disable the joints, and give the companions the report."""
-    report = end_of(manager)
+    report = stop_and_report(manager)
     if report.failure:
         manager.node.get_logger().fatal(report.failure)
     for companion in companions:

@@ -27,7 +27,7 @@ class Stoppable(Protocol):
         """Stop. Raises ControllerError if the loop hangs, ExceptionGroup of failed components."""
 
 
-def end_of(manager: Stoppable) -> ShutdownReport:
+def stop_and_report(manager: Stoppable) -> ShutdownReport:
     """Stop the loop and deactivate the hardware. Raises none of the errors of `stop`."""
     members = manager.loop.hardware.members
     try:

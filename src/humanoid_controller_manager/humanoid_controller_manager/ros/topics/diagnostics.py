@@ -117,7 +117,7 @@ class Diagnostician:
         self._overwritten = overwritten
         self._before = _Counters()
         self._limited = _NewCounts(loop.limits.counts)
-        self._ineffective = _NewCounts(loop.without_effect.counts)
+        self._ineffective = _NewCounts(loop.ineffective_commands.counts)
         held = loop.gravity
         none = np.zeros((1, len(loop.joints)), dtype=np.int64)
         self._unheld = _NewCounts(none if held is None else held.limited)
