@@ -60,7 +60,7 @@ class RemoteReport:
             return None
         level = DiagnosisLevel.WARN if new else DiagnosisLevel.OK
         self._reported_at, self._reported_state, self._reported_level = now, state, level
-        values = {"received": str(self._received), "refused": "0", **self.stream.look()}
+        values = {"received": str(self._received), "refused": "0", **self.stream.take_figures()}
         if refused is None:
             return Diagnosis(NAME, level, state, values)
         self._reported_count = refused.count

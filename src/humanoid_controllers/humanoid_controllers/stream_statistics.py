@@ -10,7 +10,7 @@ MOST: Final = 20_000  # arrivals that a window stores: more than arrive in a sec
 
 @dataclass(slots=True)
 class _Window:
-    """The arrivals since the latest look."""
+    """The arrivals since the figures were last taken."""
 
     arrivals: list[float] = field(default_factory=list)  # [s]
     latencies: list[float] = field(default_factory=list)  # [s]
@@ -24,7 +24,7 @@ class StreamStatistics:
       that begin again at 1 are those of another sender.
     * Latency: from the sender's stamp to the arrival. The clocks of both computers must agree.
 
-    One thread calls `arrived`, another one `look`.
+    One thread calls `arrived`, another one `take_figures`.
     """
 
     def __init__(self) -> None:
@@ -48,8 +48,8 @@ class StreamStatistics:
         if sequence is not None:
             self._count(sequence)
 
-    def look(self) -> dict[str, str]:
-        """Return the figures since the latest look, lost and out of order since the start."""
+    def take_figures(self) -> dict[str, str]:
+        """Return the figures since the latest call, lost and out of order since the start."""
         window, self._window = self._window, _Window()
         found: dict[str, str] = {}
         intervals = np.diff(window.arrivals)

@@ -25,13 +25,13 @@ def begun(robot: Any) -> PowerDown:
 
 
 def seconds_to_the_end(
-    robot: Any, way: PowerDown, before_each_look: Callable[[], object] = lambda: None
+    robot: Any, way: PowerDown, before_each_step: Callable[[], object] = lambda: None
 ) -> float:
     start = robot.time
     for _ in range(MOST_TICKS):
-        if way.look(robot.loop.snapshot, robot.time):
+        if way.advance(robot.loop.snapshot, robot.time):
             return float(robot.time - start)
-        before_each_look()
+        before_each_step()
         robot.tick()
     raise AssertionError("the way down has no end")
 
@@ -107,7 +107,7 @@ def test_gains_that_are_never_confirmed_are_not_waited_for_forever(robot: Any) -
 def test_a_loop_that_stands_still_is_not_waited_for(robot: Any) -> None:
     robot.enter(Mode.REMOTE)
     way, now = begun(robot), robot.time
-    while not way.look(robot.modes.observe(now), now):
+    while not way.advance(robot.modes.observe(now), now):
         now += 0.02
         assert now < robot.time + LONGEST_TICK + 0.1
     assert way.remarks == ["the control loop stood still"]

@@ -20,10 +20,10 @@ def detector() -> RestDetector:
     return RestDetector(JointSet(("shoulder", "elbow")))
 
 
-def look(detector: RestDetector, now: float, *speeds: float, mode: Mode = Mode.DAMPING) -> None:
+def update(detector: RestDetector, now: float, *speeds: float, mode: Mode = Mode.DAMPING) -> None:
     state = np.array([[0.0, 0.0], speeds, [0.0, 0.0]])
     snapshot: Any = SimpleNamespace(state_array=state, mode=mode, now=now)
-    detector.look(snapshot)
+    detector.update(snapshot)
 
 
 # A joint at 0.1 rad/s turns six degrees in a second: it nearly hangs.
@@ -42,32 +42,32 @@ def look(detector: RestDetector, now: float, *speeds: float, mode: Mode = Mode.D
 def test_a_joint_moves_above_a_tenth_of_a_radian_per_second_or_if_it_is_not_measured(
     detector: RestDetector, speeds: tuple[float, float], moving: str
 ) -> None:
-    look(detector, 0.0, *speeds)
+    update(detector, 0.0, *speeds)
     assert detector.moving == moving
 
 
 def test_joints_rest_after_three_tenths_of_a_second_of_being_slow(detector: RestDetector) -> None:
     for now in (0.0, 0.2, 0.29):
-        look(detector, now, 0.05, 0.05)
+        update(detector, now, 0.05, 0.05)
         assert detector.settling
-    look(detector, 0.31, 0.05, 0.05)
+    update(detector, 0.31, 0.05, 0.05)
     assert not detector.settling
 
 
 def test_every_moment_of_motion_begins_the_time_anew(detector: RestDetector) -> None:
-    look(detector, 0.0, 0.0, 0.0)
-    look(detector, 0.2, 0.5, 0.0)
+    update(detector, 0.0, 0.0, 0.0)
+    update(detector, 0.2, 0.5, 0.0)
     assert (detector.moving, detector.settling) == ("shoulder", NO_REASON)
-    look(detector, 0.25, 0.0, 0.0)
-    look(detector, 0.5, 0.0, 0.0)
+    update(detector, 0.25, 0.0, 0.0)
+    update(detector, 0.5, 0.0, 0.0)
     assert detector.settling
-    look(detector, 0.56, 0.0, 0.0)
+    update(detector, 0.56, 0.0, 0.0)
     assert not detector.settling
 
 
 def test_rest_detection_counts_only_time_in_damping(detector: RestDetector) -> None:
-    look(detector, 0.0, 0.0, 0.0, mode=Mode.STANDBY)
-    look(detector, 1.0, 0.0, 0.0, mode=Mode.STANDBY)
+    update(detector, 0.0, 0.0, 0.0, mode=Mode.STANDBY)
+    update(detector, 1.0, 0.0, 0.0, mode=Mode.STANDBY)
     assert detector.settling
-    look(detector, 1.1, 0.0, 0.0)
+    update(detector, 1.1, 0.0, 0.0)
     assert detector.settling

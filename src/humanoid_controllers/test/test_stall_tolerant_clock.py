@@ -12,7 +12,7 @@ from humanoid_controllers.mode_manager.impedance_monitor import (
     ImpedanceReport,
 )
 from humanoid_controllers.mode_manager.loop_liveness import LONGEST_TICK, LoopLiveness
-from humanoid_controllers.mode_manager.stall_tolerant_clock import LONGEST_LOOK, StallTolerantClock
+from humanoid_controllers.mode_manager.stall_tolerant_clock import LONGEST_GAP, StallTolerantClock
 
 STEP = 0.02  # [s] between two readings
 
@@ -40,13 +40,13 @@ def listener() -> Listener:
 def test_clock_that_is_read_often_is_monotonic_time(listener: Listener) -> None:
     start = listener.clock.now()
     assert listener.after(5.0) - start == pytest.approx(5.0)
-    assert listener.after(5.0, LONGEST_LOOK) - start == pytest.approx(10.0)
+    assert listener.after(5.0, LONGEST_GAP) - start == pytest.approx(10.0)
 
 
 def test_clock_counts_at_most_a_tenth_of_a_second_of_a_hold_up(listener: Listener) -> None:
     start = listener.clock.now()
-    assert listener.after(60.0, 60.0) - start == pytest.approx(LONGEST_LOOK)
-    assert listener.after(1.0) - start == pytest.approx(1.0 + LONGEST_LOOK)
+    assert listener.after(60.0, 60.0) - start == pytest.approx(LONGEST_GAP)
+    assert listener.after(1.0) - start == pytest.approx(1.0 + LONGEST_GAP)
 
 
 def test_an_impedance_manager_that_published_meanwhile_is_not_reported_as_silent(

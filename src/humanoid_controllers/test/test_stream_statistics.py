@@ -16,7 +16,7 @@ def test_an_even_stream_has_its_rate_and_no_jitter() -> None:
     stream = StreamStatistics()
     for i in range(51):
         stream.arrived(BEGIN + 0.02 * i)
-    found = stream.look()
+    found = stream.take_figures()
     assert found == {"rate [Hz]": "50.0", "interval max [ms]": "20.00", "jitter [ms]": "0.00"}
 
 
@@ -24,19 +24,19 @@ def test_jitter_is_the_deviation_of_the_intervals() -> None:
     stream = StreamStatistics()
     for i in range(100):
         stream.arrived(BEGIN + 0.02 * i + (0.004 if i % 2 else 0.0))
-    found = stream.look()  # 24 and 16 ms in turns
+    found = stream.take_figures()  # 24 and 16 ms in turns
     assert float(found["jitter [ms]"]) == pytest.approx(4.0, abs=0.05)
     assert found["interval max [ms]"] == "24.00"
 
 
 def test_a_single_message_or_none_has_no_interval() -> None:
     stream = StreamStatistics()
-    assert stream.look() == {}
+    assert stream.take_figures() == {}
     stream.arrived(BEGIN)
-    assert stream.look() == {}
+    assert stream.take_figures() == {}
     stream.arrived(BEGIN)
     stream.arrived(BEGIN)
-    assert stream.look() == {}  # at the same time
+    assert stream.take_figures() == {}  # at the same time
 
 
 def test_gaps_of_the_numbers_are_lost_messages() -> None:
@@ -46,15 +46,15 @@ def test_gaps_of_the_numbers_are_lost_messages() -> None:
         stream.arrived(BEGIN + 0.02 * number, number)
     lost = sum(after - before - 1 for before, after in pairwise(sent))
     assert 200 < lost < 400
-    assert stream.look()["lost"] == str(lost)
-    assert stream.look()["lost"] == str(lost)  # since the start
+    assert stream.take_figures()["lost"] == str(lost)
+    assert stream.take_figures()["lost"] == str(lost)  # since the start
 
 
 def test_a_message_that_comes_late_is_out_of_order_and_not_lost() -> None:
     stream = StreamStatistics()
     for number in (1, 2, 4, 3, 5):
         stream.arrived(BEGIN, number)
-    found = stream.look()
+    found = stream.take_figures()
     assert (found["lost"], found["out of order"]) == ("0", "1")
 
 
@@ -62,7 +62,7 @@ def test_a_new_sender_is_no_disorder() -> None:
     stream = StreamStatistics()
     for number in (7, 8, 1, 2):
         stream.arrived(BEGIN, number)
-    found = stream.look()
+    found = stream.take_figures()
     assert (found["lost"], found["out of order"]) == ("0", "0")
 
 
@@ -71,11 +71,11 @@ def test_latency_counts_from_the_stamp_of_those_that_have_one() -> None:
     for i, late in enumerate((0.001, None, 0.003, 0.010)):
         at = BEGIN + 0.02 * i
         stream.arrived(at, sent=None if late is None else at - late)
-    found = stream.look()
+    found = stream.take_figures()
     assert float(found["latency median [ms]"]) == pytest.approx(3.0, abs=0.01)
     assert float(found["latency max [ms]"]) == pytest.approx(10.0, abs=0.01)
     stream.arrived(BEGIN)
-    assert "latency max [ms]" not in stream.look()
+    assert "latency max [ms]" not in stream.take_figures()
 
 
 def test_a_flood_takes_no_memory_without_bound() -> None:

@@ -34,12 +34,12 @@ class EmergencyStop:
     def beat(self, name: str, now: float) -> None:
         """Take a heartbeat of `name` at `now` [s]. Ignore names that are not required."""
         if name in self._deadlines:
-            self._look(now)  # a late beat does not undo the stop that its lateness is
+            self._check_heartbeats(now)  # a late beat does not undo the stop that its delay causes
             self._latest_beat[name] = now
 
     def problem(self, now: float) -> Reason:
         """Return why stiff modes must be left at `now` [s], if they must."""
-        self._look(now)
+        self._check_heartbeats(now)
         return self._stop
 
     def refusal(self) -> Reason:
@@ -50,9 +50,9 @@ class EmergencyStop:
         return Reason.of(HEARTBEAT_MISSING, f"no heartbeat of {', '.join(missing)} yet")
 
     def release(self, now: float) -> None:
-        """End the stop. A heartbeat that is still silent is a new one."""
+        """End the stop. A heartbeat that is still silent causes a new one."""
         self._stop = NO_REASON
-        self._look(now)
+        self._check_heartbeats(now)
 
     def report(self, now: float) -> SafetyReport:
         """Return the report for /safety_status."""
@@ -63,7 +63,7 @@ class EmergencyStop:
             level, reason = SafetyLevel.WARNING if refusal else SafetyLevel.OK, refusal
         return SafetyReport(SOURCE, level, message=reason.text, codes=reason.codes)
 
-    def _look(self, now: float) -> None:
+    def _check_heartbeats(self, now: float) -> None:
         for name, arrival in self._latest_beat.items():
             deadline = self._deadlines[name]
             if now - arrival > deadline and not self._stop:

@@ -203,7 +203,7 @@ class ModeManager:
             self._requests.go_down(self._way_down)
         if self._mode_began is None or self._mode_began[0] != snapshot.switch_number:
             self._mode_began = snapshot.switch_number, now
-        self.rest.look(snapshot)
+        self.rest.update(snapshot)
         self._continue_waiting(snapshot, now)
         return snapshot
 

@@ -131,7 +131,7 @@ class ModeManagerNode(Companion, SwitchAuthority):
         """See Companion: react, and publish a statement at once if the mode in force is new."""
         self._modes.observe(self._now())
         if self._modes.statement != self._stated:
-            self._state()
+            self._publish_statement()
         self._stop_topics.publish()
 
     def lead_down(self) -> None:
@@ -172,10 +172,10 @@ class ModeManagerNode(Companion, SwitchAuthority):
         node = self.node
         self._statements = node.create_publisher(ControlMode, "control_mode", 10)
         # Deep enough that a flood of other requests does not push a DAMP out.
-        self._requests = self._listen(ControlMode, "control_mode", self._on_control_mode, 100)
-        self._listen(SafetyStatus, "safety_status", self._on_safety, LATCHED_HISTORY)
+        self._requests = self._subscribe(ControlMode, "control_mode", self._on_control_mode, 100)
+        self._subscribe(SafetyStatus, "safety_status", self._on_safety, LATCHED_HISTORY)
         if impedance_topic:
-            self._listen(ImpedanceState, impedance_topic, self._on_impedance, 1)
+            self._subscribe(ImpedanceState, impedance_topic, self._on_impedance, 1)
         for name, intent in SERVICES.items():
             callback = partial(self._on_trigger, intent)
             node.create_service(Trigger, f"humanoid_control/mode/{name}", callback)
@@ -183,7 +183,7 @@ class ModeManagerNode(Companion, SwitchAuthority):
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         node.create_timer(STATEMENT_PERIOD, self._on_timer, clock=steady)
 
-    def _listen(
+    def _subscribe(
         self, kind: Any, topic: str, callback: Callable[[Any], object], qos: QoSProfile | int
     ) -> BoundedTopic:
         """Subscribe to a topic; log the messages that are too large."""
@@ -205,8 +205,8 @@ class ModeManagerNode(Companion, SwitchAuthority):
         if self._modes.standstill and self._emergency_stop.problem(now):
             # The loop takes no requests: ending the process disables the joints without it.
             self._power_down.begin()
-        self._power_down.look(snapshot, now)
-        self._state()
+        self._power_down.advance(snapshot, now)
+        self._publish_statement()
         self._stop_topics.publish()
         # The node receives its own statement, too: otherwise it would wake the executor.
         self._requests.receive_waiting()
@@ -215,7 +215,7 @@ class ModeManagerNode(Companion, SwitchAuthority):
         self._modes.close()
         return PowerDown(self._modes, self._now())
 
-    def _state(self) -> None:
+    def _publish_statement(self) -> None:
         """Publish the statement."""
         statement = self._modes.statement
         self._event_log.recorder = self._manager.recorder  # None before the loop's start

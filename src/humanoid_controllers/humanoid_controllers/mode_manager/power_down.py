@@ -11,11 +11,11 @@ ZERO_LIMIT: Final = 1.5  # [s] for ZERO_TORQUE and its gains
 
 
 class PowerDown:
-    """Leads the loop through DAMPING to ZERO_TORQUE, a step in each call of `look`.
+    """Leads the loop through DAMPING to ZERO_TORQUE, a step in each call of `advance`.
 
     Args:
         modes: the mode manager. It must refuse requests, which would interfere.
-        now: start time [s], on the clock of every `look`.
+        now: start time [s], on the clock of every `advance`.
     """
 
     def __init__(self, modes: ModeManager, now: float) -> None:
@@ -24,7 +24,7 @@ class PowerDown:
         self._goal = Mode.DAMPING
         self._since = now  # of the present goal
 
-    def look(self, snapshot: Snapshot, now: float) -> bool:
+    def advance(self, snapshot: Snapshot, now: float) -> bool:
         """Return True once the hardware shall be deactivated; until then request the next step.
 
         `snapshot` is the one that the mode manager has observed at `now` [s].
@@ -51,7 +51,7 @@ class PowerDown:
         rest = self._modes.rest
         if snapshot.mode is Mode.ZERO_TORQUE:
             return ""  # it is removed already
-        rest.look(snapshot)
+        rest.update(snapshot)
         if snapshot.mode is not Mode.DAMPING:
             self._modes.go_down(Mode.DAMPING)
             return f"still in {snapshot.mode.name}"

@@ -15,7 +15,7 @@ from humanoid_controllers.mode_manager.power_down import PowerDown
 
 SERVICE: Final = "humanoid_control/power_down"
 ANSWER_TIME: Final = 1.0  # [s] for clients to receive the answer and leave
-LOOK_PERIOD: Final = 0.01  # [s]
+POLL_PERIOD: Final = 0.01  # [s]
 ADVICE: Final = "cut the power of the drives"
 
 
@@ -59,9 +59,9 @@ class PowerDownService:
             self._power_down = self._begin()
             self._logger.info("powering down: DAMPING until the joints are slow, then no torque")
 
-    def look(self, snapshot: Snapshot, now: float) -> None:
-        """Continue the way down, if it has begun. See PowerDown.look."""
-        if self._power_down is not None and self._power_down.look(snapshot, now):
+    def advance(self, snapshot: Snapshot, now: float) -> None:
+        """Continue the way down, if it has begun. See PowerDown.advance."""
+        if self._power_down is not None and self._power_down.advance(snapshot, now):
             self._deactivate()
 
     def ended(self, report: ShutdownReport) -> None:
@@ -77,7 +77,7 @@ class PowerDownService:
         clock = self._machine.clock
         deadline = clock() + ANSWER_TIME
         while self._node.count_clients(SERVICE) and clock() < deadline:
-            self._machine.sleep(LOOK_PERIOD)
+            self._machine.sleep(POLL_PERIOD)
 
     def _on_request(self, _: object) -> Future[Outcome]:
         self.begin()

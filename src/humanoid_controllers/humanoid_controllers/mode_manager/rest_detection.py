@@ -31,7 +31,7 @@ class RestDetector:
         self._joints = joints
         self._slow_since: float | None = None  # [s]; None: not slow, or not damped
 
-    def look(self, snapshot: Snapshot) -> None:
+    def update(self, snapshot: Snapshot) -> None:
         """Evaluate one tick."""
         slow = np.abs(snapshot.state_array[1]) <= SLOW  # NaN is not slow
         self.moving = "" if slow.all() else self._joints.named(~slow)

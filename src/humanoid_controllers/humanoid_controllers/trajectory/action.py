@@ -24,7 +24,7 @@ from humanoid_controllers.trajectory.goal import Goal, Progress, Status, Toleran
 from humanoid_controllers.trajectory.ros import TrajectoryRosSide, seconds
 from humanoid_motion.errors import MotionRefusedError, Refusal
 
-PERIOD: Final = 0.05  # [s] between two looks at the goals: upstream's action_monitor_rate
+PERIOD: Final = 0.05  # [s] between two updates of the goals: upstream's action_monitor_rate
 STATE_PERIOD: Final = 0.02  # [s] between two states, at least
 ERASED: Final = -1.0  # a tolerance that switches the controller's own off
 
@@ -58,11 +58,11 @@ class TrajectoryAction:
             handle_accepted_callback=self._on_accepted,
             cancel_callback=self._on_cancel,
         )
-        self._timer = node.create_timer(PERIOD, self._look)
+        self._timer = node.create_timer(PERIOD, self._update_goals)
         self._timer.cancel()
 
     def _on_goal(self, request: Any) -> GoalResponse:
-        self._planned = self._side.asked(lambda: self._plan(request))
+        self._planned = self._side.try_plan(lambda: self._plan(request))
         return GoalResponse.REJECT if self._planned is None else GoalResponse.ACCEPT
 
     def _plan(self, request: Any) -> Goal:
@@ -85,7 +85,7 @@ class TrajectoryAction:
                 self._controller.planner.cancel(number)
         return CancelResponse.ACCEPT
 
-    def _look(self) -> None:
+    def _update_goals(self) -> None:
         """End the goals whose motions have ended; publish feedback of the others."""
         progress = self._controller.follower.progress
         left = []

@@ -69,7 +69,7 @@ class JointTrajectoryController(Controller):
 
     def on_held_back(self, target: FloatArray, why: str) -> None:
         """See Controller. The motion continues from there."""
-        self.follower.held_back(target, why)
+        self.follower.on_held_back(target, why)
 
     def update(self, state: JointState, command: JointCommand, now: float, period: float) -> None:
         """See Controller."""

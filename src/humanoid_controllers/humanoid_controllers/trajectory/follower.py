@@ -17,8 +17,8 @@ REMEMBERED: Final = 16  # ended goals
 ALL: Final = 0  # a number that no goal has
 LATE: Final = 1e-6  # [s] rounding of a tick's time
 SAME: Final = 1e-6  # [rad], [rad/s]: a goal that is further off does not continue the motion
-HELD_BACK_TIMEOUT: Final = 1.0  # [s] for a motion that is held back to get on
-CRAWL: Final = 0.05  # of the time on its path: slower it does not get on
+HELD_BACK_TIMEOUT: Final = 1.0  # [s] for a motion that is held back to make progress
+CRAWL: Final = 0.05  # of the time on its path: a slower motion makes no progress
 
 
 class Follower:
@@ -27,8 +27,8 @@ class Follower:
     A motion that is held back continues along its path from the position it has reached. A motion
     that makes no progress ends.
 
-    `begin`, `held_back` and `step` are called by the loop's thread; `offer`, `cancel`, `keep` and
-    `progress` by any thread.
+    The loop's thread calls `begin`, `on_held_back`, `step` and `end`; any thread may call `offer`,
+    `cancel` and `keep`, and read `progress`.
 
     Args:
         joints: the controller's.
@@ -57,7 +57,10 @@ class Follower:
         self._time = 0.0  # [s] on the trajectory in the latest tick
         self._before = 0.0  # [s] the same in the tick before
         self._slowed = ""  # what holds the motion back
-        self._look_at = (0.0, 0.0)  # [s] now and on the trajectory, when it last got on
+        self._checkpoint = (
+            0.0,
+            0.0,
+        )  # [s] now and on the trajectory, when progress was last judged
         self._fresh = 0.0  # [s] when the jog in force was last requested
         self._take_up(Goal(0, hold(np.zeros(len(joints))), self._any), 0.0)
         self._command = self._goal.trajectory.end  # (3, n) of the latest tick
@@ -85,7 +88,7 @@ class Follower:
         self._command = self._goal.trajectory.end
         self._report()
 
-    def held_back(self, target: FloatArray, why: str) -> None:
+    def on_held_back(self, target: FloatArray, why: str) -> None:
         """Take note that the latest step reached only `target` [rad], (n,), and why."""
         path = self._goal.trajectory
         if self._before >= path.duration:
@@ -94,24 +97,24 @@ class Follower:
         if self._scaling is None:
             time = self._before + part * (self._time - self._before)
             self._scaling = TimeScaling(path, time, self._acceleration, part)
-            self._look_at = (self._began + self._time, time)
+            self._checkpoint = (self._began + self._time, time)
         else:
             self._scaling.hold_back(part)
         self._time, self._slowed = self._scaling.time, why
         if self._waiting is not None and self._waiting.begin is not None:
             text = f"{why}: the motion that it continues is slowed down; send it again"
-            self._note(self._waiting, Status.OVERTAKEN, text)
+            self._record_end(self._waiting, Status.OVERTAKEN, text)
             self._waiting = None
 
     def end(self) -> None:
         """Drop the goals: another controller is in charge."""
         for goal in filter(None, (self._goal if self._is_active else None, self._waiting)):
-            self._note(goal, Status.ENDED, "the controller is no longer in charge")
+            self._record_end(goal, Status.ENDED, "the controller is no longer in charge")
         self.progress = None
 
     def step(self, state: JointState, now: float, period: float) -> FloatArray:
         """Return the commanded state (3, n) of this tick; `state` is measured."""
-        begun = self._look(now)
+        begun = self._take_requests(now)
         if self._is_active and not begun and not self._stops:
             self._judge(state, now)
         self._before = self._time
@@ -119,7 +122,7 @@ class Follower:
             self._time = now - self._began
             self._command = self._goal.trajectory.at(self._time)
         else:
-            self._go_slowly(self._scaling, now, period)
+            self._step_scaled(self._scaling, now, period)
         self._report()
         return self._command
 
@@ -129,7 +132,7 @@ class Follower:
     def _is_active(self) -> bool:
         return self._status is Status.ACTIVE
 
-    def _go_slowly(self, scaling: TimeScaling, now: float, period: float) -> None:
+    def _step_scaled(self, scaling: TimeScaling, now: float, period: float) -> None:
         self._command = scaling.brake(period) if self._stops else scaling.recover(period)
         self._time, self._began = scaling.time, now - scaling.time
         if self._stops:
@@ -138,7 +141,7 @@ class Follower:
         elif scaling.ended or scaling.rate == 1.0:
             self._scaling = None
 
-    def _look(self, now: float) -> bool:
+    def _take_requests(self, now: float) -> bool:
         """Read the values of other threads; return whether a goal begins in this tick."""
         cancelled = [self._cancelled.popleft() for _ in range(len(self._cancelled))]
         for number, _ in cancelled:
@@ -155,7 +158,7 @@ class Follower:
         if waiting is None or (waiting.begin is not None and now < waiting.begin - LATE):
             return False
         if self._is_active:
-            self._note(self._goal, Status.PREEMPTED, "another goal came")
+            self._record_end(self._goal, Status.PREEMPTED, "another goal came")
         self._take_up(waiting, now if waiting.begin is None else waiting.begin)
         self._fresh = now
         return True
@@ -168,10 +171,10 @@ class Follower:
         fits = goal.after is self._goal and self._scaling is None and not (late and not rests)
         if not fits or not self._is_continued(goal):
             text = "another goal or a stop came while it was planned: send it again"
-            self._note(goal, Status.OVERTAKEN, text)
+            self._record_end(goal, Status.OVERTAKEN, text)
             return
         if self._waiting is not None:
-            self._note(self._waiting, Status.PREEMPTED, "another goal came")
+            self._record_end(self._waiting, Status.PREEMPTED, "another goal came")
         self._waiting = replace(goal, begin=None) if late else goal
 
     def _is_continued(self, goal: Goal) -> bool:
@@ -189,7 +192,7 @@ class Follower:
     def _cancel(self, number: int) -> None:
         waiting = self._waiting
         if waiting is not None and number in (ALL, waiting.number):
-            self._note(waiting, Status.CANCELED, "on request, before it began")
+            self._record_end(waiting, Status.CANCELED, "on request, before it began")
             self._waiting = None
         if self._is_active and number in (ALL, self._goal.number):
             self._brake(Status.CANCELED, "on request")
@@ -203,7 +206,7 @@ class Follower:
         ends = goal.trajectory.duration
         if goal.jog and now - self._fresh > self._jog_timeout and time < ends:
             self._brake(Status.CANCELED, "no jog message came in time")
-        elif self._scaling is not None and not self._gets_on(now):
+        elif self._scaling is not None and not self._makes_progress(now):
             self._brake(Status.LINKS_TOO_NEAR, f"{self._slowed}: the way is not free")
         elif time < ends:
             wrong = error > limits.path
@@ -218,12 +221,12 @@ class Follower:
                 text = self._beyond(error, wrong, limits.goal) or "the joints still move"
                 self._finish(Status.GOAL_TOLERANCE_VIOLATED, text)
 
-    def _gets_on(self, now: float) -> bool:
+    def _makes_progress(self, now: float) -> bool:
         """Return whether a motion that is held back has not been stuck for HELD_BACK_TIMEOUT."""
-        since, place = self._look_at
+        since, place = self._checkpoint
         if now - since < HELD_BACK_TIMEOUT:
             return True
-        self._look_at = (now, self._time)
+        self._checkpoint = (now, self._time)
         return self._time - place >= CRAWL * (now - since)
 
     def _beyond(self, error: FloatArray, wrong: np.ndarray, limit: FloatArray) -> str:
@@ -235,7 +238,9 @@ class Follower:
     def _brake(self, status: Status, text: str) -> None:
         """Come to rest along the path; the goal ends then. A goal that waits is dropped."""
         if self._waiting is not None:
-            self._note(self._waiting, Status.PREEMPTED, "the motion that it continues was stopped")
+            self._record_end(
+                self._waiting, Status.PREEMPTED, "the motion that it continues was stopped"
+            )
             self._waiting = None
         if not self._stops:
             path = self._goal.trajectory
@@ -245,15 +250,15 @@ class Follower:
     def _rest(self, now: float) -> None:
         """Hold the pose at which the joints came to rest."""
         number, ending = self._goal.number, self._ending
-        self._note(self._goal, *ending)
+        self._record_end(self._goal, *ending)
         self._take_up(Goal(number, hold(self._command[0].copy()), self._any), now)
         self._status, self._text = ending
 
     def _finish(self, status: Status, text: str) -> None:
-        self._note(self._goal, status, text)
+        self._record_end(self._goal, status, text)
         self._status, self._text = status, text
 
-    def _note(self, goal: Goal, status: Status, text: str) -> None:
+    def _record_end(self, goal: Goal, status: Status, text: str) -> None:
         self._ended = (*self._ended[1 - REMEMBERED :], (goal.number, status, text))
 
     def _report(self) -> None:

@@ -91,12 +91,12 @@ class TrajectoryRosSide:
 
     def on_trajectory(self, message: JointTrajectory, _: object = None) -> None:
         """Follow a trajectory. A refusal is logged."""
-        self.asked(lambda: self.follow(message))
+        self.try_plan(lambda: self.follow(message))
 
     def on_jog(self, message: JointJog, _: object = None) -> None:
         """Move while such messages arrive."""
         now = self._context.now()
-        self.asked(
+        self.try_plan(
             lambda: self._planner.jog(_by_name(message.joint_names, message.velocities), now)
         )
 
@@ -108,7 +108,7 @@ class TrajectoryRosSide:
         self, request: FollowTrajectory.Request, response: FollowTrajectory.Response
     ) -> FollowTrajectory.Response:
         """Follow a trajectory, and answer."""
-        goal = self.asked(lambda: self.follow(request.trajectory))
+        goal = self.try_plan(lambda: self.follow(request.trajectory))
         response.success, response.message = goal is not None, self._refusal
         response.goal = goal.number if goal else 0
         return response
@@ -123,7 +123,7 @@ class TrajectoryRosSide:
             targets = _by_name(request.joint_names, request.positions)
             return self._planner.move(targets, now, request.duration, request.speed)
 
-        goal = self.asked(move)
+        goal = self.try_plan(move)
         response.success, response.message = goal is not None, self._refusal
         if goal is not None:
             response.goal, response.duration = goal.number, goal.trajectory.duration
@@ -184,7 +184,7 @@ class TrajectoryRosSide:
             number, status, text = progress.ended[-1]
         return (number, status, text, self._refusal)
 
-    def asked(self, plan: Callable[[], Goal]) -> Goal | None:
+    def try_plan(self, plan: Callable[[], Goal]) -> Goal | None:
         """Return what `plan` returns; None, with the reason logged and kept, if it is refused."""
         try:
             goal = plan()
