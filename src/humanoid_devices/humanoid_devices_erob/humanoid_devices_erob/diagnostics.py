@@ -41,7 +41,7 @@ class RingDiagnostics:
         self._settings, self._impedance = settings, impedance
         self._lost = 0  # exchanges until the previous report
 
-    def take(self, ring: Ring | None, operation: Operation | None) -> list[Diagnosis]:
+    def diagnose(self, ring: Ring | None, operation: Operation | None) -> list[Diagnosis]:
         """Return the diagnoses of bus, impedance and each drive, named after its joint."""
         settings = self._settings
         bus, impedance = f"bus: {settings.name}", f"impedance: {settings.name}"

@@ -161,7 +161,7 @@ class ErobSystem(HardwareComponent):
 
     def diagnose(self) -> list[Diagnosis]:
         """See HardwareComponent."""
-        return self._diagnostics.take(self._ring, self._operation)
+        return self._diagnostics.diagnose(self._ring, self._operation)
 
     @property
     def teleports(self) -> int:
@@ -215,7 +215,7 @@ class ErobSystem(HardwareComponent):
         """See HardwareComponent."""
         if self._operation is None or self._ring is None:
             return 0.0
-        return self._ring.lock.take()
+        return self._ring.lock.take_correction()
 
     def watchdog_times(self) -> FloatArray:
         """See HardwareComponent: time without process data after which a drive leaves operation."""

@@ -204,7 +204,7 @@ class BringUp:
         readiness = Readiness(ring, self._master, self._joint_at)
 
         def query(deadline: float) -> None:
-            readiness.look(everyone)
+            readiness.query(everyone)
             ring.exchange_mail_until(deadline - _MAIL_MARGIN)
 
         timeout = self._settings.activation_timeout

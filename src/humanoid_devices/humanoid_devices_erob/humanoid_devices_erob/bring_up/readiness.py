@@ -49,9 +49,9 @@ class Readiness:
             self._obstacles.pop(slave, None)
             self._misset.discard(slave)
 
-    def look(self, slaves: Iterable[int]) -> None:
+    def query(self, slaves: Iterable[int]) -> None:
         """Query those of `slaves` that aren't ready; read one clock at most (one datagram)."""
-        looked = False
+        clock_was_read = False
         for slave in slaves:
             if self.ready[slave]:
                 continue
@@ -59,12 +59,12 @@ class Readiness:
             if future is None:
                 wanted = tuple(SdoObject(slave, *key) for key in (_MODE, _SYNC_TYPE))
                 self._requests[slave] = self._ring.sdo.submit(SdoBatch(wanted, write=False))
-            elif future.done() and not looked:
+            elif future.done() and not clock_was_read:
                 obstacle = self._set_up_problem(slave, *future.result())
                 if obstacle:
                     del self._requests[slave]  # once more
                 else:
-                    looked = True
+                    clock_was_read = True
                     obstacle = self._clock_problem(slave)
                 self._obstacles[slave] = obstacle
                 self.ready[slave] = not obstacle

@@ -32,7 +32,7 @@ SM1_ACTIVATE: Final = 0x080E  # register of the ESC: bit 0 active, bit 1 repeat 
 _REPEAT_REQUEST: Final = 0x02
 
 ANSWER_TIMEOUT = 0.010  # [s] until a lost answer is suspected; several times the usual delay
-_LAST_LOOKS = 16  # messages at most that are fetched after the deadline
+_LATE_POLLS = 16  # messages at most that are fetched after the deadline
 _POLLS_PER_DELAY = 32  # an answer is found late by at most its delay divided by this
 _HELD = "; not sent, an earlier reading of the object is still to be answered"
 _DELAY_SHRINKS = 0.99  # per answer found at the first poll, to learn how early it arrives
@@ -59,7 +59,7 @@ class _Exchange:
     attempted: float  # last attempt, or last repeat request
     missed: float  # last poll that found nothing
     repeated: bool = False  # the repeat request was used
-    last_looks: int = 0  # after the deadline
+    late_polls: int = 0  # after the deadline
     remark: str = ""  # on the messages that came instead of an answer
 
 
@@ -88,7 +88,7 @@ class MailboxChannel:
         self._transfer: Transfer  # of the job
         self._exchange: _Exchange  # of the transfer
         self._access: Access  # the next datagram of the exchange
-        self._then: Callable[[bytes | None], None]  # takes its answer
+        self._on_answer: Callable[[bytes | None], None]  # takes its answer
         self._returned_at = 0.0  # [s] when `next_datagram` returned it
         self._read_register = Access(slave, SM1_ACTIVATE, 1)
         self._poll = Access(slave, layout.read_address, layout.read_size)
@@ -122,7 +122,7 @@ class MailboxChannel:
         self._returned_at = now = self._clock()
         while self._job is not None or self._begin(now):
             if now >= self._exchange.deadline:
-                self._access, self._then = self._poll, self._looked_for_the_last_time
+                self._access, self._on_answer = self._poll, self._polled_after_deadline
             if self._access is not self._exchange.request or self._permitted(self._job):
                 return self._access
         self.due = inf
@@ -130,7 +130,7 @@ class MailboxChannel:
 
     def take(self, answer: bytes | None) -> None:
         """Evaluate the answer to the datagram from `next_datagram`; None: no working counter."""
-        self._then(answer)
+        self._on_answer(answer)
 
     def _begin(self, now: float) -> bool:
         if not self._waiting:
@@ -182,7 +182,7 @@ class MailboxChannel:
         job, exchange, now = self._job, self._exchange, self._returned_at
         if answer is not None:
             exchange.attempted = now
-        self._use(answer)
+        self._handle_message(answer)
         if job is not None and not self.late.hold(job.target, now, now - exchange.attempted):
             exchange.begun, exchange.remark = now, ""
             self._plan_request(now)
@@ -196,19 +196,19 @@ class MailboxChannel:
         if answer is not None:
             self._plan(self._poll, self._fetched, exchange.sent + self._delay)
         else:  # lost, or the mailbox is full, maybe because SM1 was never emptied
-            self._plan(self._poll, self._looked, exchange.sent)
+            self._plan(self._poll, self._polled_before_retry, exchange.sent)
 
-    def _looked(self, answer: bytes | None) -> None:
+    def _polled_before_retry(self, answer: bytes | None) -> None:
         now = self._returned_at
         waited = 0.0 if answer is not None else now - self._exchange.begun
         self._plan_request(now + waited / _POLLS_PER_DELAY)
-        self._use(answer)
+        self._handle_message(answer)
 
     def _fetched(self, answer: bytes | None) -> None:
         exchange, now = self._exchange, self._returned_at
         if answer is not None:
             self._plan(self._poll, self._fetched, now)  # another message may follow
-            self._use(answer)
+            self._handle_message(answer)
             return
         exchange.missed = now
         if now - exchange.attempted > max(ANSWER_TIMEOUT, 4 * self._delay):
@@ -231,12 +231,12 @@ class MailboxChannel:
         self._exchange.repeated = True
         self._plan(self._poll, self._fetched, self._returned_at)
 
-    def _looked_for_the_last_time(self, answer: bytes | None) -> None:
+    def _polled_after_deadline(self, answer: bytes | None) -> None:
         # The master may have been held up: the answer can be in the mailbox.
         job, exchange = self._job, self._exchange
-        exchange.last_looks += 1
-        self._use(answer)
-        if answer is not None and exchange.last_looks < _LAST_LOOKS:
+        exchange.late_polls += 1
+        self._handle_message(answer)
+        if answer is not None and exchange.late_polls < _LATE_POLLS:
             return
         if self._job is job and self._exchange is exchange:  # no message was the answer
             waited = (exchange.deadline - exchange.begun) * 1e3
@@ -244,7 +244,7 @@ class MailboxChannel:
             self._finish(SdoOutcome(SdoStatus.TIMED_OUT, message=message))
 
     def _plan(self, access: Access, then: Callable[[bytes | None], None], due: float) -> None:
-        self._access, self._then = access, then
+        self._access, self._on_answer = access, then
         self.due = min(due, self._exchange.deadline)
 
     def _plan_request(self, due: float) -> None:
@@ -252,7 +252,7 @@ class MailboxChannel:
 
     # Messages from the mailbox.
 
-    def _use(self, message: bytes | None) -> None:
+    def _handle_message(self, message: bytes | None) -> None:
         if message is None:
             return
         try:
@@ -266,11 +266,11 @@ class MailboxChannel:
             again = self._exchange.repeated and 0 != header.counter == self._last_message
             self._last_message = header.counter
             if not again:
-                self._use_response(coe.decode_response(payload))
+                self._handle_response(coe.decode_response(payload))
         except WireError as error:
             self._exchange.remark = f"; malformed: {error}"
 
-    def _use_response(self, response: coe.Response) -> None:
+    def _handle_response(self, response: coe.Response) -> None:
         if isinstance(response, coe.Emergency):
             self._on_emergency(self._slave, response)
             return

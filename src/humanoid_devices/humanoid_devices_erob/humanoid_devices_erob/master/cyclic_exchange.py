@@ -38,7 +38,7 @@ class CyclicExchange:
                 return True
             if self._stop.is_set() or machine.clock() > end:
                 return False
-            self._next += self._period + self._ring.lock.take()
+            self._next += self._period + self._ring.lock.take_correction()
             if work is not None:
                 work(self._next)
             self._wait()

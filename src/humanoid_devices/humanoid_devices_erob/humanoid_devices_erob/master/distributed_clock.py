@@ -76,7 +76,7 @@ class DcLock:
         self._correction = min(max(later, -largest), largest)
         self.error = error * 1e-9
 
-    def take(self) -> float:
+    def take_correction(self) -> float:
         """Return the delay [s] of the next frame (negative: sooner), once."""
         correction, self._correction = self._correction, 0.0
         return correction * 1e-9

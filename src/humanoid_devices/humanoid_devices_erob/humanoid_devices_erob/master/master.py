@@ -207,7 +207,7 @@ class EthercatMaster:
         """
         raw_socket, frame = self._open_socket(), self._process_frame
         found = self._open_datagrams().exchange(frame, outputs, self._timeout)
-        counter = raw_socket.judged(-1 if found is None else found.working_counter)
+        counter = raw_socket.trusted_counter(-1 if found is None else found.working_counter)
         self.all_in_op = found is not None and found.all_in_op
         if found is not None and counter >= 0:
             self._dc_time, self._inputs = found.dc_time, found.inputs

@@ -96,7 +96,7 @@ class RawSocket:
             advice = f"'sudo ip link set {self._interface} up', then 'hc clear-fault'"
         return InterfaceError(f"network interface '{self._interface}': {error.strerror}: {advice}")
 
-    def judged(self, working_counter: int) -> int:
+    def trusted_counter(self, working_counter: int) -> int:
         """Return the working counter of the latest exchange; -1 if its answer can't be trusted."""
         if working_counter < 0:
             self._silence += 1
@@ -146,7 +146,7 @@ class RawDatagrams:
         """`timeout`: [s] that an answer may take."""
         self._socket, self._timeout, self._machine = raw_socket, timeout, machine
         self._index = _FIRST_INDEX
-        self._under_way: _Wanted | None = None  # since `begin`
+        self._under_way: _AnswerMatcher | None = None  # since `begin`
         self._found: Sequence[Datagram] | None = None  # its answer, found by another exchange
         self._expires = 0.0  # [s]
 
@@ -155,29 +155,29 @@ class RawDatagrams:
         requests = self._requests(accesses)
         self._drop()
         self._socket.send(_frame(requests))
-        return _data(self._answer(_Wanted(requests), self._timeout), requests)
+        return _data(self._answer(_AnswerMatcher(requests), self._timeout), requests)
 
     def begin(self, accesses: Sequence[Access]) -> None:
         """See MailboxPort."""
         self._drop()  # of an earlier one, too
         requests = self._requests(accesses)
-        self._under_way = _Wanted(requests)
+        self._under_way = _AnswerMatcher(requests)
         self._found = None
         self._expires = self._machine.clock() + self._timeout
         self._socket.send(_frame(requests))
 
     def finish(self, seconds: float) -> list[bytes | None] | None:
         """See MailboxPort."""
-        wanted = self._under_way
-        assert wanted is not None  # `begin` comes first
+        matcher = self._under_way
+        assert matcher is not None  # `begin` comes first
         found, self._found = self._found, None
         left = self._expires - self._machine.clock()
         if found is None:
-            found = self._answer(wanted, min(seconds, left))
+            found = self._answer(matcher, min(seconds, left))
         if found is None and seconds < left:
             return None
         self._under_way = None
-        return _data(found, wanted.requests)
+        return _data(found, matcher.requests)
 
     def exchange(
         self, frame: ProcessFrame, outputs: bytes, timeout: float
@@ -187,12 +187,12 @@ class RawDatagrams:
         self._socket.send(frame.request(self._next_index(), outputs))
         return self._answer(frame.answer, timeout)
 
-    def _answer(self, wanted: Callable[[bytes], Answer | None], timeout: float) -> Answer | None:
-        """Return the result of `wanted` for the first frame it accepts; discard others."""
+    def _answer(self, match: Callable[[bytes], Answer | None], timeout: float) -> Answer | None:
+        """Return the result of `match` for the first frame it accepts; discard others."""
         end = self._machine.clock() + timeout
         while (left := end - self._machine.clock()) > 0.0 and self._socket.wait(left):
             frame = self._socket.receive()
-            answer = wanted(frame)
+            answer = match(frame)
             if answer is not None:
                 return answer
             self._keep(frame)
@@ -217,7 +217,7 @@ class RawDatagrams:
         return self._index
 
 
-class _Wanted:
+class _AnswerMatcher:
     """Recognizes the answer to `requests`, which are one frame."""
 
     def __init__(self, requests: Sequence[Datagram]) -> None:

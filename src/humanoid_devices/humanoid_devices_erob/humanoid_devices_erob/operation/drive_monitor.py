@@ -35,8 +35,8 @@ class DriveMonitor:
         self._remark = NO_REASON
         self._seen: tuple[object, ...] = ()  # inputs of the present report
 
-    def take_states(self, statuses: Sequence[AlStatus]) -> None:
-        """Note the AL states of all slaves."""
+    def set_states(self, statuses: Sequence[AlStatus]) -> None:
+        """Set the AL states of all slaves."""
         text = differing(statuses, AlState.OP, self._joint_at)
         codes = united(
             [code.name for code in codes_of_slave(status)]
@@ -45,12 +45,12 @@ class DriveMonitor:
         )
         self._states = Reason(text, codes)
 
-    def take_errors(self, slave: int, codes: tuple[int, ...]) -> None:
-        """Note a drive's error code and its history, latest first."""
+    def set_errors(self, slave: int, codes: tuple[int, ...]) -> None:
+        """Set a drive's error code and its history, latest first."""
         self._errors[slave] = codes
 
-    def remark(self, reason: Reason) -> None:
-        """Report what a user must do until all drives are in operation, if anything."""
+    def set_remark(self, reason: Reason) -> None:
+        """Set what a user must do until all drives are in operation, if anything."""
         self._remark = reason
 
     def errors_of(self, slave: int) -> tuple[int, ...]:

@@ -144,7 +144,7 @@ class Operation:
             unclear[list(error.joints)] = True
             reason = Reason.of(TURNS_UNKNOWN, str(error))
         self._recovery.begin(self.frame.to_ring(unclear), reason)
-        self.monitor.remark(reason)
+        self.monitor.set_remark(reason)
 
     def _take(self, future: Future[Results], *, write: bool) -> None:
         self._answers.append((future.result(), write))
@@ -169,7 +169,7 @@ class Operation:
         if all(status.state is AlState.NONE for status in states):
             return
         self.states = states
-        self.monitor.take_states(self.states)
+        self.monitor.set_states(self.states)
         for slave, status in enumerate(self.states):
             if status.state not in (AlState.SAFEOP, AlState.OP):
                 self._impedance.slave_lost(slave)
@@ -179,7 +179,7 @@ class Operation:
                 self._recovered()
 
     def _recovered(self) -> None:
-        self.monitor.remark(self._recovery.remark)
+        self.monitor.set_remark(self._recovery.remark)
         self._read_gains(self._recovery.recovered)
 
     def _read_gains(self, slaves: Sequence[int]) -> None:
@@ -206,12 +206,12 @@ class Operation:
             if result.status is SdoStatus.DONE and any(result.object.data)
         )
         if codes:
-            self.monitor.take_errors(slave, codes)
+            self.monitor.set_errors(slave, codes)
 
     def _emergency(self, slave: int, emergency: Emergency) -> None:
         self.emergencies += 1
         if emergency.code:
-            self.monitor.take_errors(slave, (emergency.code,))
+            self.monitor.set_errors(slave, (emergency.code,))
 
     def _refusal(self, slave: int, batch: SdoBatch) -> str:
         """Return why no object of the batch may be sent to the slave now; empty if it may."""
@@ -229,9 +229,9 @@ class Operation:
                 f"meant for mode {batch.mode} under switch number {batch.number}; in force is "
                 f"{int(impedance.mode)} under {impedance.number}"
             )
-        return self._gate.obstacle(self._clock()) or self._pull(slave, batch)
+        return self._gate.obstacle(self._clock()) or self._pull_refusal(slave, batch)
 
-    def _pull(self, slave: int, batch: SdoBatch) -> str:
+    def _pull_refusal(self, slave: int, batch: SdoBatch) -> str:
         """Return why the batch may not make the drive stiff: the target would pull its joint.
 
         The whole batch is refused: a part of it may be worse than nothing.

@@ -64,7 +64,7 @@ class Recovery:
         readiness, sequencer = self._readiness, self._ring.sequencer
         readiness.forget(np.flatnonzero(~in_op).tolist())
         candidates = in_op & ~sequencer.wanted & ~self._left_out
-        readiness.look(np.flatnonzero(candidates).tolist())
+        readiness.query(np.flatnonzero(candidates).tolist())
         ready = candidates & readiness.ready
         sequencer.enable(ready, reset_faults=True)
         readiness.forget(np.flatnonzero(ready).tolist())  # queried anew after another fault

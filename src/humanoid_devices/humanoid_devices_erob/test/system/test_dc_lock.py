@@ -20,7 +20,7 @@ def run(lock: DcLock, phase: float, drift: float, cycles: int, jitter: float = 0
         seen = time + noise.normal(0.0, jitter)
         phases.append(time % PERIOD / PERIOD)
         lock.update(int(seen))
-        time += PERIOD * (1.0 + drift) + lock.take() * 1e9
+        time += PERIOD * (1.0 + drift) + lock.take_correction() * 1e9
     return phases
 
 
@@ -41,7 +41,7 @@ def test_no_cycle_is_changed_by_more_than_a_small_share() -> None:
     lock = DcLock(PERIOD)
     for time in range(0, 40 * PERIOD, 7_777_777):
         lock.update(time)
-        assert abs(lock.take()) <= LARGEST * PERIOD * 1e-9
+        assert abs(lock.take_correction()) <= LARGEST * PERIOD * 1e-9
 
 
 def test_jitter_of_the_frames_is_hardly_passed_on() -> None:
@@ -52,12 +52,12 @@ def test_jitter_of_the_frames_is_hardly_passed_on() -> None:
 def test_correction_is_given_once() -> None:
     lock = DcLock(PERIOD)
     lock.update(0)
-    assert lock.take() > 0.0
-    assert lock.take() == 0.0
+    assert lock.take_correction() > 0.0
+    assert lock.take_correction() == 0.0
 
 
 def test_late_frame_makes_the_next_come_sooner() -> None:
     lock = DcLock(PERIOD)
     lock.update(int(0.6 * PERIOD))
     assert lock.error == pytest.approx(0.1 * PERIOD * 1e-9)
-    assert lock.take() < 0.0
+    assert lock.take_correction() < 0.0

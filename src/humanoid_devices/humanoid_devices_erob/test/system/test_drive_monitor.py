@@ -90,7 +90,7 @@ def test_equal_faults_of_several_joints_are_reported_once(bench) -> None:
 def test_error_code_and_history_are_reported_when_they_are_known(bench) -> None:
     bench.slaves.words[1] = FAULT
     before = bench.tick()
-    bench.monitor.take_errors(1, (0xA000, 0xA000, 0x8500))
+    bench.monitor.set_errors(1, (0xA000, 0xA000, 0x8500))
     after = bench.tick()
     assert after is not before
     assert "error 0xA000 EtherCAT communication error (history: 0xA000, 0x8500)" in after.message
@@ -101,7 +101,7 @@ def test_error_code_and_history_are_reported_when_they_are_known(bench) -> None:
 def test_report_is_ok_again_when_the_fault_is_gone(bench) -> None:
     bench.slaves.words[1] = FAULT
     bench.tick()
-    bench.monitor.take_errors(1, (0xA000,))
+    bench.monitor.set_errors(1, (0xA000,))
     bench.slaves.words[1] = HEALTHY
     assert bench.tick().level is SafetyLevel.OK
     bench.slaves.words[1] = FAULT
@@ -140,7 +140,7 @@ def test_silence_of_more_than_200_ms_raises_the_flag(bench) -> None:
 def test_slave_that_left_op_is_a_fault_although_its_statusword_is_healthy(bench) -> None:
     bench.tick()
     left = AlStatus(AlState.SAFEOP, True, 0x1B, "Sync manager watchdog")
-    bench.monitor.take_states([left, AlStatus(AlState.OP)])
+    bench.monitor.set_states([left, AlStatus(AlState.OP)])
     report = bench.tick()
     assert report.level is SafetyLevel.FAULT
     assert "slave 0 (shoulder): SAFEOP with error, AL status 0x001B" in report.message
@@ -150,7 +150,7 @@ def test_slave_that_left_op_is_a_fault_although_its_statusword_is_healthy(bench)
 def test_remedy_is_reported_until_the_drive_is_healthy(bench) -> None:
     bench.slaves.words[0] = FAULT
     bench.tick()
-    bench.monitor.remark(Reason.of(DRIVE_NOT_READY, "restart the control process"))
+    bench.monitor.set_remark(Reason.of(DRIVE_NOT_READY, "restart the control process"))
     assert "restart the control process" in bench.tick().message
     bench.slaves.words[0] = HEALTHY
     assert bench.tick().message == ""

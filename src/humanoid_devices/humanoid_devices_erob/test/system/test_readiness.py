@@ -171,13 +171,13 @@ def test_drive_that_can_not_be_read_is_not_ready_and_is_read_again(
     failed = replace(well[index], status=status, message="no luck", abort_code=0x0800_0000)
     answers = Answers(*(well | {index: failed}).values())
     readiness = Readiness(answers, answers, ["j0"])
-    readiness.look([0])
-    readiness.look([0])
+    readiness.query([0])
+    readiness.query([0])
     assert readiness.ready.tolist() == [False]
     assert "can't be read: no luck" in readiness.problems([0])
     answers.mode, answers.sync = CSP, SYNC0
-    readiness.look([0])
-    readiness.look([0])
+    readiness.query([0])
+    readiness.query([0])
     assert readiness.ready.tolist() == [True]
     assert answers.asked == 2
 
