@@ -122,7 +122,6 @@ class Robot:
                 mode=int(self._in_force.mode), number=self._in_force.number,
                 joint_names=tuple(self.names),
                 registers=Registers(position, velocity, integral),
-                stiffness=np.zeros(len(self.names)), damping=np.zeros(len(self.names)),
                 status_message=summary.message,
             )
         )  # fmt: skip

@@ -14,12 +14,12 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 from humanoid_controller_manager.ros.execution.deferred_service import DeferredService
 from humanoid_controller_manager.ros.plugin_context import PluginContext
 from humanoid_devices_erob.drive.gains import Registers
+from humanoid_devices_erob.impedance.names import STATE_TOPIC
 from humanoid_devices_erob.mailbox.sdo import SdoBatch, SdoObject, SdoResult, SdoStatus
 from humanoid_devices_erob.operation.drive_impedance import ImpedanceReport
 
 READ_SERVICE = "erob/read_sdo_batch"
 WRITE_SERVICE = "erob/write_sdo_batch"
-IMPEDANCE_TOPIC = "erob_impedance_manager/state"
 
 
 class Drives(Protocol):
@@ -66,7 +66,7 @@ def attach(context: PluginContext, drives: Drives) -> None:
     DeferredService(node, ReadSdoBatch, READ_SERVICE, read, fill_response)
     DeferredService(node, WriteSdoBatch, WRITE_SERVICE, write, fill_response)
     newest = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE)
-    subscription = node.create_subscription(ImpedanceState, IMPEDANCE_TOPIC, listen, newest)
+    subscription = node.create_subscription(ImpedanceState, STATE_TOPIC, listen, newest)
 
 
 def fill_response(results: Sequence[SdoResult], response: Any) -> None:
@@ -132,7 +132,5 @@ def _impedance_report(message: Any, arrived: float) -> ImpedanceReport:
         number=message.switch_number,
         joint_names=tuple(message.joint_names),
         registers=registers,
-        stiffness=np.array(message.stiffness, np.float64),
-        damping=np.array(message.damping, np.float64),
         status_message=message.status_message,
     )

@@ -149,8 +149,6 @@ class RingRig:
             number=self._switch,
             joint_names=self._names,
             registers=Registers(*columns),
-            stiffness=np.zeros(DRIVES),
-            damping=np.zeros(DRIVES),
         )
         self.system.impedance_reported(report)
 

@@ -39,8 +39,6 @@ class ImpedanceReport:
     number: int
     joint_names: tuple[str, ...]
     registers: Registers
-    stiffness: FloatArray  # [Nm/rad] that the registers realize
-    damping: FloatArray  # [Nm s/rad]
     status_message: str = ""
 
 

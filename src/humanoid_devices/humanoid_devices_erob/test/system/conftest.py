@@ -209,8 +209,6 @@ class Bench:
             number=impedance.number,
             joint_names=self.system._settings.joint_at,
             registers=registers,
-            stiffness=np.zeros(self.count),
-            damping=np.zeros(self.count),
         )
         self.system.impedance_reported(replace(report, **cast(dict[str, Any], changes)))
 

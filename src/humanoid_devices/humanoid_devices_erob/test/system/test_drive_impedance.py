@@ -76,8 +76,6 @@ def report(clock: Clock, gains: tuple[int, int, int] = STANDBY) -> ImpedanceRepo
         number=7,
         joint_names=("j1", "j0"),
         registers=Registers(position_gain, velocity_gain, integral),
-        stiffness=np.full(2, 20.0),
-        damping=np.full(2, 2.0),
     )
 
 
