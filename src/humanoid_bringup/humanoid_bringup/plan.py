@@ -15,6 +15,7 @@ from humanoid_bringup.controllers_file import node_section, unused_sections
 from humanoid_bringup.executables import write_parameters
 from humanoid_bringup.options import ALL, Backend, Options, Process
 from humanoid_bringup.preflight.gamepad import joystick_number
+from humanoid_bringup.robot_package import Program
 from humanoid_bringup.viewers import viewer_processes
 from humanoid_control_common.configuration.config import (
     Document,
@@ -90,27 +91,19 @@ def _stack(options: Options, folder: Path, backend: Backend) -> tuple[list[Proce
         arguments["mode_gains"] = str(_written(gains, folder / "mode_gains.yaml"))
     urdf = options.robot.expand(arguments)
     _check_shapes(urdf, simulated=backend in _SIMULATED)
-    processes, space = [], options.namespace
-    if options.black_box:
-        # The first to start is the last to end: it records how the others end.
-        where = "humanoid_recording", "black_box"
-        box = Process(
-            "black_box", *where, (controllers,), required=False, outlives=True, namespace=space
-        )
-        processes.append(box)
     if options.backend is Backend.REAL:
         read_robot(urdf)  # the whole calibration file: a component uses its own joints only
+    # The first to start is the last to end. The black box records how the others end; the way down
+    # of the control process needs the impedance manager.
+    processes = []
+    if options.black_box:
+        processes.append(_black_box(options, controllers))
     program = options.robot.impedance_manager
     if program is not None and has_erobs(options) and not options.calibrate:
-        own = manager_parameters(urdf, update_rate, node_section(document, NODE, space))
-        files = (controllers, write_parameters(folder, NODE, own, space))
-        # Without the manager the robot goes to DAMPING, and its control process must continue. The
-        # first process to start is the last to end: the way down needs the manager, too.
-        where = program.package, program.executable
-        manager = Process(
-            "impedance", *where, files, required=False, outlives=True, namespace=space
-        )
-        processes.append(manager)
+        section = node_section(document, NODE, options.namespace)
+        own = manager_parameters(urdf, update_rate, section)
+        files = (controllers, write_parameters(folder, NODE, own, options.namespace))
+        processes.append(_impedance_manager(options, program, files))
     own = {
         "update_rate": update_rate,
         "robot_description": urdf,
@@ -124,6 +117,34 @@ def _stack(options: Options, folder: Path, backend: Backend) -> tuple[list[Proce
     if options.joint_stream:
         processes.append(joint_stream.server(document, controllers, folder, options.namespace))
     return [*processes, *viewer_processes.processes(options, folder, urdf)], urdf
+
+
+def _black_box(options: Options, controllers: Path) -> Process:
+    return Process(
+        "black_box",
+        "humanoid_recording",
+        "black_box",
+        (controllers,),
+        required=False,
+        outlives=True,
+        namespace=options.namespace,
+    )
+
+
+def _impedance_manager(options: Options, program: Program, files: tuple[Path, ...]) -> Process:
+    """Return the impedance manager of the robot.
+
+    It is not required: without it the robot goes to DAMPING, and its control process must continue.
+    """
+    return Process(
+        "impedance",
+        program.package,
+        program.executable,
+        files,
+        required=False,
+        outlives=True,
+        namespace=options.namespace,
+    )
 
 
 def notes(options: Options) -> list[str]:
