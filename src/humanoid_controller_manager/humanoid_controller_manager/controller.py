@@ -149,7 +149,7 @@ class RobotFacts:
         """Return the facts about the joints at `rows`, in that order."""
         whole = self.way_check
         return RobotFacts(
-            JointSet(tuple(self.joints.names[row] for row in rows)),
+            JointSet(self.joints.names_at(rows)),
             self.limits.of(rows),
             self.update_rate,
             None if self.capabilities is None else self.capabilities[:, rows],

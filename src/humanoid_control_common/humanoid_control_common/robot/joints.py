@@ -49,6 +49,10 @@ class JointSet:
             raise ConfigError(f"joint listed more than once: {', '.join(repeated)}")
         return np.array([self._index[name] for name in wanted], dtype=np.intp)
 
+    def names_at(self, rows: IndexArray) -> tuple[str, ...]:
+        """Return the names of the joints at `rows`, (k,), in that order."""
+        return tuple(self.names[row] for row in rows)
+
     def named(self, mask: NDArray[np.bool_]) -> str:
         """Return the names of the joints where `mask` (n_joints,) is true, comma-separated."""
         return ", ".join(name for name, hit in zip(self.names, mask, strict=True) if hit)

@@ -178,7 +178,7 @@ class ControllerGroup:
             except PLUGIN_ERRORS as error:
                 raise MemberError(f"{slot.name} failed: {words_of(error)}", error) from error
             if not own.is_valid():
-                joints = _named(self._joints, claimed.rows[own.invalid_joints()])
+                joints = ", ".join(self._joints.names_at(claimed.rows[own.invalid_joints()]))
                 raise MemberError(f"{slot.name} gave an invalid command for {joints}")
             command.array[:, claimed.rows] = own.array
             ended = clock()
@@ -246,9 +246,8 @@ def _check(members: Sequence[ControllerSlot], joints: JointSet) -> None:
             whole = one if one.claimed is None else other
             raise ConfigError(f"{both}: '{whole.name}' claims all joints")
         if not are_disjoint(one, other):
-            raise ConfigError(
-                f"{both}: both claim {_named(joints, one.claimed.claims(other.claimed))}"
-            )
+            shared = joints.names_at(one.claimed.shared_rows(other.claimed))
+            raise ConfigError(f"{both}: both claim {', '.join(shared)}")
         if one.fallbacks != other.fallbacks:
             raise ConfigError(f"{both}: make their fallback_controllers equal")
 
@@ -261,8 +260,9 @@ def _hold_gains(mode: Mode, rows: IndexArray, hardware: HardwareGroup) -> FloatA
     unknown = _unknown(mode, rows, hardware)
     configured = hardware.hold_gains
     if configured is None and unknown.any():
+        unclaimed = ", ".join(hardware.joints.names_at(rows[unknown]))
         raise ConfigError(
-            f"no controller of {mode.name} claims {_named(hardware.joints, rows[unknown])}: "
+            f"no controller of {mode.name} claims {unclaimed}: "
             f"controller_manager needs {HOLD_KEYS}, the gains they are held with"
         )
     known = hardware.mode_gains[mode][:, rows]
@@ -272,10 +272,6 @@ def _hold_gains(mode: Mode, rows: IndexArray, hardware: HardwareGroup) -> FloatA
 def _unknown(mode: Mode, rows: IndexArray, hardware: HardwareGroup) -> NDArray[np.bool_]:
     """Return at which of `rows` the hardware does not have the gains of `mode`, (k,)."""
     return np.asarray(np.isnan(hardware.mode_gains[mode][:, rows]).any(axis=0))
-
-
-def _named(joints: JointSet, rows: IndexArray) -> str:
-    return ", ".join(joints.names[row] for row in rows)
 
 
 def _member_report(slot: ControllerSlot) -> MemberReport:

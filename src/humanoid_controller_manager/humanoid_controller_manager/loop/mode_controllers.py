@@ -66,7 +66,7 @@ class ClaimedJoints:
         self.measured = self.state.read_only()  # a view for the controller
         self.command = JointCommand(len(rows))
 
-    def claims(self, other: Self) -> IndexArray:
+    def shared_rows(self, other: Self) -> IndexArray:
         """Return the rows that both claim, sorted."""
         return np.intersect1d(self.rows, other.rows)
 
@@ -180,7 +180,7 @@ def are_disjoint(one: ControllerSlot, other: ControllerSlot) -> bool:
     """Return whether no joint is claimed by both."""
     if one.claimed is None or other.claimed is None:
         return False
-    return not one.claimed.claims(other.claimed).size
+    return not one.claimed.shared_rows(other.claimed).size
 
 
 def checked_slots(

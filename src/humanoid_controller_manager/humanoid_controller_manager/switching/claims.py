@@ -54,7 +54,7 @@ def refuse_conflicts(records: Iterable[Record], joints: JointSet) -> None:
     """
     stiff = [r for r in records if r.mode is not None and r.mode not in SAFE_MODES]
     for one, other in combinations(stiff, 2):
-        first, second = (record.configured and record.configured.slot for record in (one, other))
+        first, second = one.slot, other.slot
         if one.mode is other.mode and first and second and not are_disjoint(first, second):
             raise ConfigError(_conflict(one, other, joints))
 
@@ -73,8 +73,8 @@ def refuse_overlap(record: Record, others: Iterable[Record], joints: JointSet) -
             continue
         rest = theirs[~np.isin(theirs, rows)]
         if rest.size:
-            taken = ", ".join(joints.names[row] for row in np.intersect1d(rows, theirs))
-            left = ", ".join(joints.names[row] for row in rest)
+            taken = ", ".join(joints.names_at(np.intersect1d(rows, theirs)))
+            left = ", ".join(joints.names_at(rest))
             raise ConfigError(
                 f"{_place(record)}: '{KEY}' of {record.name}: {taken} claimed by '{other.name}' "
                 f"({_place(other)}), which claims {left} as well: claim all of its joints, or none"
@@ -87,8 +87,7 @@ def _conflict(one: Record, other: Record, joints: JointSet) -> str:
     both = f"'{one.name}' ({elsewhere}) and '{other.name}' of mode {one.mode.name}"
     lists = [_rows(record) for record in (one, other)]
     if lists[0] is not None and lists[1] is not None:
-        rows = np.intersect1d(lists[0], lists[1])
-        names = ", ".join(joints.names[row] for row in rows)
+        names = ", ".join(joints.names_at(np.intersect1d(lists[0], lists[1])))
         return f"{where}: '{KEY}': {names} claimed by both {both}: leave each joint to one of them"
     whole = [record.name for record, rows in zip((one, other), lists, strict=True) if rows is None]
     claim = "claim" if len(whole) > 1 else "claims"
@@ -99,7 +98,7 @@ def _conflict(one: Record, other: Record, joints: JointSet) -> str:
 
 
 def _rows(record: Record) -> IndexArray | None:
-    slot = record.configured and record.configured.slot
+    slot = record.slot
     return slot.claimed.rows if slot and slot.claimed else None
 
 

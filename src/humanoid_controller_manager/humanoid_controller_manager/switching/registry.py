@@ -89,6 +89,11 @@ class Record:
         """The mode it implements; None for a broadcaster."""
         return getattr(self.plugin, "mode", None)
 
+    @property
+    def slot(self) -> ControllerSlot | None:
+        """What the loop gets of a mode controller; None for a broadcaster, or before configure."""
+        return None if self.configured is None else self.configured.slot
+
 
 logger = logging.getLogger(__name__)
 
@@ -99,19 +104,15 @@ Exchange: TypeAlias = Callable[[Mapping[str, ControllerSlot], Sequence[SnapshotL
 
 def claimed_joints(record: Record, joints: JointSet) -> tuple[str, ...]:
     """Return the names of those of the robot's `joints` that a mode controller claims."""
-    slot = record.configured and record.configured.slot
-    if not slot or slot.claimed is None:
+    slot = record.slot
+    if slot is None or slot.claimed is None:
         return joints.names
-    return tuple(joints.names[row] for row in slot.claimed.rows)
+    return joints.names_at(slot.claimed.rows)
 
 
 def slots_of(records: Records) -> dict[str, ControllerSlot]:
     """Return the mode controllers that the loop may choose from."""
-    return {
-        record.name: record.configured.slot
-        for record in records.values()
-        if record.configured and record.configured.slot
-    }
+    return {record.name: record.slot for record in records.values() if record.slot is not None}
 
 
 def listeners_of(records: Records) -> list[SnapshotListener]:
