@@ -20,7 +20,9 @@ class Recorder:
         self.events: list[tuple[EventKind, str, int]] = []
         self.codes: list[Sequence[str]] = []
 
-    def note(self, kind: EventKind, text: str, level: int = 0, codes: Sequence[str] = ()) -> None:
+    def record_event(
+        self, kind: EventKind, text: str, level: int = 0, codes: Sequence[str] = ()
+    ) -> None:
         self.events.append((kind, text, level))
         self.codes.append(codes)
 
@@ -44,20 +46,20 @@ def statement(message: str) -> Statement:
 def test_a_fall_is_noted_when_it_begins(notes: EventLog, recorder: Recorder) -> None:
     bus_off = Reason.of(SAFETY_SOURCE_FAULT, "bus off")
     for fall in (NO_REASON, bus_off, bus_off, NO_REASON, bus_off):
-        notes.note_statement(statement(""), fall)
+        notes.record_statement(statement(""), fall)
     assert recorder.events == [(EventKind.FALL, "bus off", SafetyLevel.FAULT)] * 2
     assert recorder.codes == [("SAFETY_SOURCE_FAULT",)] * 2
 
 
 def test_statements_are_noted_when_their_text_changes(notes: EventLog, recorder: Recorder) -> None:
     for message in ("", "Rejected LOAD", "Rejected LOAD", ""):
-        notes.note_statement(statement(message), NO_REASON)
+        notes.record_statement(statement(message), NO_REASON)
     assert [text for _, text, _ in recorder.events] == ["Rejected LOAD", ""]
 
 
 def test_requests_are_noted_with_their_answers(notes: EventLog, recorder: Recorder) -> None:
-    notes.note_request("LOAD", Answer(True, "switching to STANDBY"))
-    notes.note_request("LOAD", Answer(False, "requires DAMPING"))
+    notes.record_request("LOAD", Answer(True, "switching to STANDBY"))
+    notes.record_request("LOAD", Answer(False, "requires DAMPING"))
     assert [text for _, text, _ in recorder.events] == [
         "LOAD: switching to STANDBY",
         "LOAD: refused: requires DAMPING",
@@ -69,7 +71,7 @@ def test_reports_of_other_processes_are_noted_when_they_change(
 ) -> None:
     fault = SafetyReport("camera", SafetyLevel.FAULT, SafetyFlag.RX_TIMEOUT, "silent")
     for report in (fault, fault, SafetyReport("camera"), fault):
-        notes.note_report(report)
+        notes.record_report(report)
     assert [(text, level) for _, text, level in recorder.events] == [
         ("camera\t2\tsilent", SafetyLevel.FAULT),
         ("camera\t0\t", SafetyLevel.OK),
@@ -81,23 +83,25 @@ def test_event_log_notes_the_first_sources_once_even_if_there_are_too_many(
     notes: EventLog, recorder: Recorder
 ) -> None:
     for number in range(40):
-        notes.note_report(SafetyReport(f"source {number}"))
+        notes.record_report(SafetyReport(f"source {number}"))
     recorder.events.clear()
     for _ in range(3):
-        notes.note_report(SafetyReport("source 0", SafetyLevel.FAULT))
+        notes.record_report(SafetyReport("source 0", SafetyLevel.FAULT))
     assert len(recorder.events) == 1
 
 
 def test_event_log_without_a_recorder_ignores_events() -> None:
     notes = EventLog()
-    notes.note_request("LOAD", Answer(True, "switching"))
-    notes.note_statement(statement("x"), Reason.of(SAFETY_SOURCE_FAULT, "y"))
+    notes.record_request("LOAD", Answer(True, "switching"))
+    notes.record_statement(statement("x"), Reason.of(SAFETY_SOURCE_FAULT, "y"))
 
 
 def test_a_reset_that_was_sent_is_not_noted_as_refused(notes: EventLog, recorder: Recorder) -> None:
-    notes.note_request("clear_fault", Answer(False, "reset sent, but bus off", (RESET_SENT.name,)))
-    notes.note_request("clear_fault", Answer(True, "faults cleared"))
-    notes.note_request("clear_fault", Answer(False, "requires DAMPING"))
+    notes.record_request(
+        "clear_fault", Answer(False, "reset sent, but bus off", (RESET_SENT.name,))
+    )
+    notes.record_request("clear_fault", Answer(True, "faults cleared"))
+    notes.record_request("clear_fault", Answer(False, "requires DAMPING"))
     assert [text for _, text, _ in recorder.events] == [
         "clear_fault: reset sent, but bus off",
         "clear_fault: faults cleared",

@@ -129,7 +129,7 @@ class TickRecorder:
             logger.exception("the tick recorder failed: nothing is recorded any more")
 
     def _write(self, snapshot: Snapshot) -> None:
-        self._note_changes(snapshot)
+        self._record_changes(snapshot)
         number = self._words[Word.TICKS] + 1
         start = self._ticks_at + (number - 1) % self._slots * self._size
         statistics = self._statistics
@@ -157,7 +157,9 @@ class TickRecorder:
         )
         self._words[Word.TICKS] = number
 
-    def note(self, kind: EventKind, text: str, level: int = 0, codes: Sequence[str] = ()) -> None:
+    def record_event(
+        self, kind: EventKind, text: str, level: int = 0, codes: Sequence[str] = ()
+    ) -> None:
         """Write an event of the ROS side. Called by any thread but the loop's."""
         self._ros_events.add(kind, text, level, codes)
 
@@ -166,7 +168,7 @@ class TickRecorder:
         self.file.words[Word.ENDED] = 1
         self.file.remove()
 
-    def _note_changes(self, snapshot: Snapshot) -> None:
+    def _record_changes(self, snapshot: Snapshot) -> None:
         last = self._last
         self._last = snapshot
         if (
@@ -179,7 +181,7 @@ class TickRecorder:
             self._controller = snapshot.controller.encode()[:CONTROLLER]
             self._events.add(EventKind.SWITCH, text)
         if last is None or snapshot.reports is not last.reports:
-            self._note_reports(snapshot.reports, last.reports if last else ())
+            self._record_reports(snapshot.reports, last.reports if last else ())
         if snapshot.fall is not None and (last is None or snapshot.fall is not last.fall):
             fell = snapshot.fall.reason
             self._events.add(EventKind.FALL, fell.text, SafetyLevel.FAULT, fell.codes)
@@ -187,7 +189,7 @@ class TickRecorder:
             refused = snapshot.refusal.reason
             self._events.add(EventKind.REFUSAL, refused.text, codes=refused.codes)
 
-    def _note_reports(
+    def _record_reports(
         self, reports: Sequence[SafetyReport], before: Sequence[SafetyReport]
     ) -> None:
         pairs = [int(number) for report in reports for number in (report.level, report.flags)]

@@ -183,7 +183,7 @@ def test_a_recorder_that_fails_ends_the_recording_and_not_the_loop(
     rig: Any, record: Callable[[Any], Recorded], caplog: Any
 ) -> None:
     recorded = record(rig().start())
-    recorded.recorder._note_changes = None  # type: ignore[assignment, method-assign]
+    recorded.recorder._record_changes = None  # type: ignore[assignment, method-assign]
     recorded.tick(3)
     assert len(recorded.ticks()) == 0
     assert caplog.text.count("the tick recorder failed") == 1

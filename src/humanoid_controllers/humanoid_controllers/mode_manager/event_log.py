@@ -17,7 +17,9 @@ _MOST: Final = 32  # sources whose latest report is stored; a robot has about fi
 class Recorder(Protocol):
     """Keeps events; see TickRecorder."""
 
-    def note(self, kind: EventKind, text: str, level: int = 0, codes: Sequence[str] = ()) -> None:
+    def record_event(
+        self, kind: EventKind, text: str, level: int = 0, codes: Sequence[str] = ()
+    ) -> None:
         """Keep an event."""
 
 
@@ -32,30 +34,32 @@ class EventLog:
         self._stated = self._fall = NO_REASON
         self._reports: dict[str, SafetyReport] = {}
 
-    def note_request(self, request: str, answer: Answer) -> None:
-        """Note a request and its answer."""
+    def record_request(self, request: str, answer: Answer) -> None:
+        """Record a request and its answer."""
         begun = answer.accepted or RESET_SENT.name in answer.codes
         outcome = "" if begun else "refused: "
-        self._note(EventKind.REQUEST, f"{request}: {outcome}{answer.message}", codes=answer.codes)
+        self._record(EventKind.REQUEST, f"{request}: {outcome}{answer.message}", codes=answer.codes)
 
-    def note_statement(self, statement: Statement, fall: Reason) -> None:
-        """Note a statement, and `fall`: why requests are refused until `clear_fault`, if so."""
+    def record_statement(self, statement: Statement, fall: Reason) -> None:
+        """Record a statement, and `fall`: why requests are refused until `clear_fault`, if so."""
         if fall and fall != self._fall:
-            self._note(EventKind.FALL, fall.text, SafetyLevel.FAULT, fall.codes)
+            self._record(EventKind.FALL, fall.text, SafetyLevel.FAULT, fall.codes)
         self._fall = fall
         reason = statement.reason
         if reason != self._stated:
             self._stated = reason
-            self._note(EventKind.STATEMENT, reason.text, codes=reason.codes)
+            self._record(EventKind.STATEMENT, reason.text, codes=reason.codes)
 
-    def note_report(self, report: SafetyReport) -> None:
-        """Note a report of a safety source of another process."""
+    def record_report(self, report: SafetyReport) -> None:
+        """Record a report of a safety source of another process."""
         if self._reports.get(report.source) != report:
             if report.source in self._reports or len(self._reports) < _MOST:
                 self._reports[report.source] = report
             text = report_text(report.source, int(report.flags), report.message)
-            self._note(EventKind.REPORT, text, report.level, report.codes)
+            self._record(EventKind.REPORT, text, report.level, report.codes)
 
-    def _note(self, kind: EventKind, text: str, level: int = 0, codes: Sequence[str] = ()) -> None:
+    def _record(
+        self, kind: EventKind, text: str, level: int = 0, codes: Sequence[str] = ()
+    ) -> None:
         if self.recorder is not None:
-            self.recorder.note(kind, text, level, codes)
+            self.recorder.record_event(kind, text, level, codes)

@@ -219,7 +219,7 @@ class ModeManagerNode(Companion, SwitchAuthority):
         """Publish the statement."""
         statement = self._modes.statement
         self._event_log.recorder = self._manager.recorder  # None before the loop's start
-        self._event_log.note_statement(statement, self._modes.fall)
+        self._event_log.record_statement(statement, self._modes.fall)
         if statement != self._stated:
             self._stated, self._template = statement, MessageTemplate(_message(statement))
         stamp = nanoseconds(self._manager.stamp(self._modes.observed))
@@ -247,7 +247,7 @@ class ModeManagerNode(Companion, SwitchAuthority):
 
     def _handle(self, intent: Intent, controller: str | None = None) -> Answer:
         answer = self._modes.handle(intent, self._now(), controller)
-        self._event_log.note_request(intent.value, answer)
+        self._event_log.record_request(intent.value, answer)
         self.changed()
         if answer.shut_down:
             self._shut_down()
@@ -264,7 +264,7 @@ class ModeManagerNode(Companion, SwitchAuthority):
         self, request: ClearFault.Request, response: ClearFault.Response
     ) -> ClearFault.Response:
         answer = self._modes.clear_fault(self._now())
-        self._event_log.note_request("clear_fault", answer)
+        self._event_log.record_request("clear_fault", answer)
         if answer.accepted:
             self._manager.acknowledge_failures()
         self.changed()
@@ -287,7 +287,7 @@ class ModeManagerNode(Companion, SwitchAuthority):
     def _on_safety(self, message: SafetyStatus) -> None:
         if message.source not in self._own_sources:
             report = safety_report(message)
-            self._event_log.note_report(report)
+            self._event_log.record_report(report)
             self._safety_monitor.report(report, self._now())
             self.changed()
 
