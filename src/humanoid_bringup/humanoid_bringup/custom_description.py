@@ -152,10 +152,10 @@ def _complete(joint: Element, own: Element) -> None:
             limit.set(name, known.get(name, ""))
     safety = own.find("safety_controller")
     if safety is not None and joint.find("safety_controller") is None:
-        joint.append(_moved(safety, known, limit, f"joint '{joint.get('name')}'"))
+        joint.append(_fitted_safety(safety, known, limit, f"joint '{joint.get('name')}'"))
 
 
-def _moved(safety: Element, known: Element, limit: Element, where: str) -> Element:
+def _fitted_safety(safety: Element, known: Element, limit: Element, where: str) -> Element:
     """Return a copy of `safety` that is as far inside `limit` as it was inside `known`."""
     soft = ElementTree.Element(safety.tag, safety.attrib)
     for end in _ENDS:

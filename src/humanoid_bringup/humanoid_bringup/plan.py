@@ -56,7 +56,7 @@ def plan(options: Options, folder: Path) -> list[Process]:
     """
     if options.backend is Backend.TWIN:
         stack, urdf = _stack(virtual_robot.as_real(options, folder), folder, options.backend)
-        return virtual_robot.around(stack, options, folder, urdf)
+        return virtual_robot.with_virtual_robot(stack, options, folder, urdf)
     return _stack(options, folder, options.backend)[0]
 
 

@@ -17,13 +17,13 @@ READY: Final = "robot: "  # start of the line it prints once it answers on its b
 
 def as_real(options: Options, folder: Path) -> Options:
     """Return the options of the real bring-up for the virtual robot: other names of the buses."""
-    places = _places(options, folder)
+    serial_lines = _serial_lines(options, folder)
     return replace(
         options,
         backend=Backend.REAL,
         ethercat_interface=_cable()[0] if options.robot.ring else "",
         can_interface="slcan",
-        can_channel=",".join(places),
+        can_channel=",".join(serial_lines),
     )
 
 
@@ -33,7 +33,9 @@ def control_socket(namespace: str = ROOT) -> Path:
     return FOLDER / f"humanoid_control_{os.getuid()}_{mark}"
 
 
-def around(stack: list[Process], options: Options, folder: Path, urdf: str) -> list[Process]:
+def with_virtual_robot(
+    stack: list[Process], options: Options, folder: Path, urdf: str
+) -> list[Process]:
     """Return the stack, the virtual robot of `urdf`, and the node that publishes the truth.
 
     The processes that outlive others need no robot: they load while it does. The truth node starts
@@ -47,7 +49,7 @@ def around(stack: list[Process], options: Options, folder: Path, urdf: str) -> l
     robot = [
         *("--urdf", description, "--actuators", options.robot.drives.virtual_robot),
         *ring,
-        *(word for place in _places(options, folder) for word in ("--can", place)),
+        *(word for line in _serial_lines(options, folder) for word in ("--can", line)),
         *("--control", control),
         *(("--mountings", options.mountings) if options.mountings else ()),
         "--realtime",  # drives are on time, whatever else this machine has to do
@@ -55,12 +57,12 @@ def around(stack: list[Process], options: Options, folder: Path, urdf: str) -> l
     ]
     own = {"control": str(control)}
     truth = write_parameters(folder, "truth", own, options.namespace)
-    words = tuple(map(str, robot))
-    needing = next(i for i, process in enumerate(stack) if not process.outlives)
+    arguments = tuple(map(str, robot))
+    first_user = next(i for i, process in enumerate(stack) if not process.outlives)
     return [
-        *stack[:needing],
-        Process("robot", PACKAGE, "robot", arguments=words, ready=READY, outlives=True),
-        *stack[needing:],
+        *stack[:first_user],
+        Process("robot", PACKAGE, "robot", arguments=arguments, ready=READY, outlives=True),
+        *stack[first_user:],
         Process(
             "truth",
             PACKAGE,
@@ -73,7 +75,7 @@ def around(stack: list[Process], options: Options, folder: Path, urdf: str) -> l
     ]
 
 
-def _places(options: Options, folder: Path) -> list[str]:
+def _serial_lines(options: Options, folder: Path) -> list[str]:
     """Return BUS=PATH for each CAN bus: the serial line that the virtual robot makes for it."""
     return [f"{bus}={folder / bus}" for bus in options.robot.can_buses]
 

@@ -61,7 +61,7 @@ class EarlyStart:
             child.dismiss()
             child.reap()
 
-    def configured(self) -> None:
+    def permit_configuration(self) -> None:
         """Permit all to read their configuration."""
         for child in self._waiting.values():
             child.permit(Step.CONFIGURE)

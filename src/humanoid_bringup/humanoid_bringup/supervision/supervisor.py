@@ -131,7 +131,7 @@ class Supervisor:
         """
         waiting = deque(commands)
         self._react()
-        self._early.configured()
+        self._early.permit_configuration()
         self._start_some(waiting, environment)
         while any(child.running for child in self._children):
             self._wait()

@@ -29,7 +29,8 @@ def workstation(
     )
     if chosen["viewer"]:
         shown.append(viewer_processes.viewer(_address(chosen), robot.title, folder, names))
-    return _something(shown), _missing(chosen, viewer_processes.RVIZ)
+    _refuse_empty(shown)
+    return shown, _missing(chosen, viewer_processes.RVIZ)
 
 
 def model(
@@ -51,7 +52,7 @@ def model(
     still = {"robot_description": urdf}
     file = write_parameters(folder, "still_model", still, _VIEW.namespace)
     words = ("--ros-args", "--params-file", str(file), *remapping(_VIEW.namespace))
-    _something(shown)
+    _refuse_empty(shown)
     return (
         [Process("model", "humanoid_viz", "still_model", arguments=words), *shown],
         _missing(chosen, viewer_processes.STATE_PUBLISHER, viewer_processes.RVIZ),
@@ -64,13 +65,12 @@ def _address(chosen: dict[str, Any]) -> viewer_processes.ViewerAddress:
     )
 
 
-def _something(shown: list[Process]) -> list[Process]:
+def _refuse_empty(shown: list[Process]) -> None:
     if not shown:
         raise ConfigError(
             "nothing to show the robot with: rviz2 is not installed or not wanted, "
             "and viewer:=false"
         )
-    return shown
 
 
 def _missing(chosen: dict[str, Any], *packages: str) -> list[str]:

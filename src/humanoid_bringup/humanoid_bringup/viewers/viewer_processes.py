@@ -118,7 +118,7 @@ def rviz(config: Path, folder: Path, names: RosNames, *, simulated: bool = False
     shown = config
     if names.namespace:
         shown = folder / config.name
-        shown.write_text(_moved(config.read_text(encoding="utf-8"), names), encoding="utf-8")
+        shown.write_text(_in_namespace(config.read_text(encoding="utf-8"), names), encoding="utf-8")
     clock = ("-p", f"use_sim_time:={str(simulated).lower()}")
     # rviz itself would take the time from the root.
     own_names = replace(names, remappings=("/clock:=clock", *names.remappings))
@@ -131,7 +131,7 @@ def rviz(config: Path, folder: Path, names: RosNames, *, simulated: bool = False
     ]
 
 
-def _moved(config: str, names: RosNames) -> str:
+def _in_namespace(config: str, names: RosNames) -> str:
     """Return a configuration of rviz with the topics and frames of a robot in a namespace."""
     content = yaml.safe_load(config)
     manager = content["Visualization Manager"]

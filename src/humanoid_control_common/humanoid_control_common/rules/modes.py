@@ -149,8 +149,8 @@ def refusal(intent: Intent, reason: Reason) -> Reason:
     return Reason.of(refused(intent), f"Rejected {intent.value}: {reason}", reason)
 
 
-def _refusal(situation: Situation, intent: Intent) -> Reason:
-    """Return why `intent` is refused, however long it waits, if it is."""
+def _lasting_obstacle(situation: Situation, intent: Intent) -> Reason:
+    """Return why `intent` is refused, if waiting cannot change that."""
     allowed = _ALLOWED_FROM[intent]
     if situation.mode not in allowed:
         names = " or ".join(mode.name for mode in allowed)
@@ -192,7 +192,7 @@ def decide(situation: Situation, intent: Intent) -> Decision:
         text = f"fell to safety: {situation.latched_fall}; call clear_fault first"
         fallen = Reason.of(FELL_TO_SAFETY, text, situation.latched_fall)
         return Decision(Verdict.REFUSE, refusal(intent, fallen))
-    reason = _refusal(situation, intent)
+    reason = _lasting_obstacle(situation, intent)
     lacking, in_time = _lacking(situation, intent)
     if reason or (lacking and not in_time):
         return Decision(Verdict.REFUSE, refusal(intent, reason or lacking))

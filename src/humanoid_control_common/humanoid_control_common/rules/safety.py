@@ -54,7 +54,7 @@ def _names(flags: SafetyFlag) -> str:
 MOST_SOURCES = 32  # a robot has a handful; more are an error, and would slow every check
 SURPLUS = "safety monitor"  # the source that reports in place of those beyond the limit
 MOST_NAMED = 3  # reasons quoted in full
-PACE = 2  # repetitions in a row that make a source periodic; one may be a latched report
+PERIODIC_AFTER = 2  # repetitions in a row; one alone may be a latched report that arrives again
 
 
 def surplus_message(source: str) -> str:
@@ -92,7 +92,7 @@ class SafetyMonitor:
         repeated = self._reports.get(source) == report
         soon = repeated and now - self._arrival[source] <= self.default_deadline
         self._repeats[source] = self._repeats.get(source, 0) + 1 if soon else 0
-        if self._repeats[source] >= PACE:
+        if self._repeats[source] >= PERIODIC_AFTER:
             self._deadline_of.setdefault(source, self.default_deadline)
         self._reports[source] = report
         self._arrival[source] = now
