@@ -11,9 +11,11 @@ from typing import Final
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
-from ament_index_python.packages import PackageNotFoundError, get_package_share_directory
-
-from humanoid_control_common.description.mesh_references import PACKAGE, with_absolute_meshes
+from humanoid_control_common.description.mesh_references import (
+    PACKAGE,
+    file_of_package,
+    with_absolute_meshes,
+)
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.robot import robot_description
 from humanoid_controller_manager.hardware.block_parameters import number
@@ -85,11 +87,11 @@ def expand_custom(file: Path, arguments: Mapping[str, str], own: str) -> str:
 def _path(text: str) -> Path:
     if not text.startswith(PACKAGE):
         return Path(text).expanduser().resolve()
-    package, _, rest = text.removeprefix(PACKAGE).partition("/")
-    try:
-        return Path(get_package_share_directory(package)) / rest
-    except (PackageNotFoundError, ValueError):
-        raise ConfigError(f"description {text}: package '{package}' is not installed") from None
+    path = file_of_package(text)
+    if path is None:
+        package = text.removeprefix(PACKAGE).partition("/")[0]
+        raise ConfigError(f"description {text}: package '{package}' is not installed")
+    return path
 
 
 def _take_over_joints(given: Element, own: Element, file: Path) -> None:

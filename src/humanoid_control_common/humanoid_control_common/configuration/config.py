@@ -14,7 +14,7 @@ from humanoid_control_common.errors import ConfigError
 KeyPath = tuple[str | int, ...]
 
 # The C parser takes a millisecond for a robot description, the other one a hundred.
-_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+YamlLoader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # in C where libyaml is installed
 
 DEEPEST = 32  # levels
 SHALLOW = 5_000  # characters; their levels, one each at most, fit on the stack of the C parser
@@ -111,7 +111,7 @@ def read_text(path: Path) -> str:
 
 def _refuse_deep(text: str, path: Path) -> None:
     """Raise ConfigError for more than DEEPEST levels, which could end the process as C code."""
-    loader, depth = _Loader(text), 0
+    loader, depth = YamlLoader(text), 0
     try:
         while (event := loader.get_event()) is not None:
             if isinstance(event, yaml.CollectionStartEvent):
@@ -132,7 +132,7 @@ def read_yaml(path: Path) -> Document:
     """
     text = read_text(path)
     index = _Index(path)
-    loader = _Loader(text)
+    loader = YamlLoader(text)
     try:
         if len(text) > SHALLOW:
             _refuse_deep(text, path)

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import yaml
 
-from humanoid_control_common.configuration.config import Document, KeyPath, read_yaml
+from humanoid_control_common.configuration.config import Document, KeyPath, YamlLoader, read_yaml
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.robot.robot_namespace import ROOT, absolute, namespace_of
 
@@ -161,7 +161,7 @@ def for_rcl(arguments: Sequence[str], namespace: str | None = None) -> Iterator[
 
 def _with_absolute_names(text: str, namespace: str) -> str:
     """Return the text of a parameter file, valid YAML, with absolute names of its nodes."""
-    root = yaml.compose(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    root = yaml.compose(text, Loader=YamlLoader)
     lines = text.split("\n")
     nodes = root.value if isinstance(root, yaml.MappingNode) else ()
     keys = [key for key, value in nodes if _is_bare(key.value) and _has_section(value)]

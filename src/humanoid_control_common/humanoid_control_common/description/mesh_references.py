@@ -1,8 +1,7 @@
 """Locate the mesh files that a robot description names.
 
 A description that is passed on as text names meshes in a form that is valid anywhere on this
-machine:
-`package://NAME/…` of an installed package, or `file:///…`. Those two are what rviz reads, too.
+machine: `package://NAME/…` of an installed package, or `file:///…`. rviz reads both forms, too.
 """
 
 from collections.abc import Iterator
@@ -103,7 +102,7 @@ def mesh_path(reference: MeshReference) -> Path:
     """
     name = reference.filename
     if name.startswith(PACKAGE):
-        path = _installed(name)
+        path = file_of_package(name)
     elif name.startswith(FILE):
         path = _of_uri(name)
     else:
@@ -118,7 +117,7 @@ def mesh_path(reference: MeshReference) -> Path:
 
 def _file(reference: MeshReference, name: str, source: Path, compiler: Element | None) -> Path:
     if name.startswith(PACKAGE):
-        return _installed(name) or _around(reference, name, source)
+        return file_of_package(name) or _around(reference, name, source)
     if name.startswith(FILE):
         return _of_uri(name)
     if "://" in name:
@@ -133,14 +132,15 @@ def _file(reference: MeshReference, name: str, source: Path, compiler: Element |
 
 
 def _is_installed(name: str) -> bool:
-    return name.startswith(PACKAGE) and _installed(name) is not None
+    return name.startswith(PACKAGE) and file_of_package(name) is not None
 
 
 def _of_uri(name: str) -> Path:
     return Path(unquote(name.removeprefix(FILE))).resolve()
 
 
-def _installed(name: str) -> Path | None:
+def file_of_package(name: str) -> Path | None:
+    """Return the path that `package://NAME/PATH` names; None if the package is not installed."""
     package, _, rest = name.removeprefix(PACKAGE).partition("/")
     try:
         return Path(get_package_share_directory(package)) / rest
