@@ -154,8 +154,8 @@ class Process:
     arguments: tuple[str, ...] = ()  # the whole command line, in place of files and namespace
     required: bool = True
     ready: str = ""  # the later ones wait until it prints a line that begins so
-    # The later ones need it until they have ended: where SIGINT is ignored when it is started, it
-    # goes on ignoring it, and ends by SIGTERM.
+    # The later ones need it until they have ended. Such a program leaves SIGINT ignored if it is
+    # started so, and ends by SIGTERM.
     outlives: bool = False
     namespace: str = ROOT  # of its nodes
     background: bool = False  # others go first where it competes with them for a processor

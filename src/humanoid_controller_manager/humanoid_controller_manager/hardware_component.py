@@ -128,7 +128,7 @@ class HardwareComponent(ABC):
     # so that the bus never stands still.
 
     def idle_until(self, deadline: float) -> None:
-        """Work on the bus; return at `deadline` [s, perf_counter], when the next tick is due."""
+        """Work on the bus; return at `deadline` [s, monotonic], when the next tick is due."""
 
     def tick_correction(self) -> float:
         """Return by how much [s] to delay the next tick to keep it in phase with the bus."""

@@ -81,9 +81,8 @@ def attach_remote(context: PluginContext, controller: RemotePolicyController) ->
 
     The arrival of a command is the time at which the middleware received it, not the time at which
     the executor calls `receive`: a command that waited would seem fresh although its sender may
-    have
-    ended. Some middlewares do not give that time (Cyclone DDS gives the time of the call), so the
-    arrival is set earlier by the message's lateness, see MessageAge. With simulated time, which
+    have ended. Some middlewares do not give that time (Cyclone DDS gives the time of the call), so
+    the arrival is set earlier by the message's lateness, see MessageAge. With simulated time, which
     differs from the system's, the arrival is the time of the call.
     """
     machine, age = context.machine, MessageAge()

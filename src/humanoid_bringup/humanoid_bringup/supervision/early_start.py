@@ -34,7 +34,7 @@ class EarlyChild(Child):
             self._permissions.close()
 
     def dismiss(self) -> None:
-        """Let the program end without a step that was not permitted."""
+        """Let the program end: it takes no step that was not permitted."""
         self._permissions.close()
 
 

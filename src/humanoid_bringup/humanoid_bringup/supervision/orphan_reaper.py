@@ -2,10 +2,10 @@
 
     orphan_reaper.py FOLDER TIMEOUT
 
-A separate process without a terminal. Standard input is a pipe whose other end only
-`hc` holds: "+PID" adds a process group, "-PID" removes it, and the end of the pipe means that
-`hc` has ended. Then every group gets SIGTERM, after TIMEOUT [s] SIGKILL, and
-FOLDER, the temporary files of `hc`, is removed.
+This is a separate process without a terminal. Its standard input is a pipe whose other end only
+`hc` holds: "+PID" adds a process group, "-PID" removes it, and the end of the pipe means that `hc`
+has ended. Then it sends SIGTERM to every group, after TIMEOUT [s] SIGKILL, and removes FOLDER, the
+temporary files of `hc`.
 """
 
 import os

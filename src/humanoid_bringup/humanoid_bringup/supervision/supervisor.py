@@ -98,9 +98,9 @@ OWN_LABEL: Final = "hc"
 class Supervisor:
     """Starts processes, and waits until all have ended.
 
-    They are stopped, those that outlive others last, when a required one ends, when a signal has
-    come, and when the output has no reader any more. One thread, which waits in
-    `poll` only.
+    It stops them when a required one ends, when a signal has come, and when the output has no
+    reader any more; those that outlive others end last. It uses one thread, which waits in `poll`
+    only.
 
     `early`: those of its processes that were started before their turn.
     """
@@ -126,8 +126,8 @@ class Supervisor:
     def run(self, commands: Sequence[Command], environment: Mapping[str, str]) -> int:
         """Run `commands`, started in this order, each as soon as the ones before are ready.
 
-        Returns 0 if all ended in order after a signal, otherwise the exit code of the
-        first one that didn't, 128 + signal if it was killed.
+        Returns 0 if all ended in order after a signal, otherwise the exit code of the first one
+        that didn't, 128 + signal if it was killed.
         """
         waiting = deque(commands)
         self._react()

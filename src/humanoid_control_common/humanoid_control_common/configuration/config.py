@@ -17,7 +17,7 @@ KeyPath = tuple[str | int, ...]
 YamlLoader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # in C where libyaml is installed
 
 DEEPEST = 32  # levels
-SHALLOW = 5_000  # characters; their levels, one each at most, fit on the stack of the C parser
+SHALLOW = 5_000  # characters: even with a level each they fit on the stack of the C parser
 LARGEST = 4_000_000  # characters; a motion of 1000 points and 14 joints has 130 000
 LONGEST_VALUE = 200  # characters of a wrong value that an error shows
 MOST_VALUES = 100_000  # such a motion has 17 000
@@ -110,7 +110,11 @@ def read_text(path: Path) -> str:
 
 
 def _refuse_deep(text: str, path: Path) -> None:
-    """Raise ConfigError for more than DEEPEST levels, which could end the process as C code."""
+    """Raise ConfigError for more than DEEPEST levels.
+
+    The loader in C composes nested nodes by recursion: too many levels overflow its stack and end
+    the process.
+    """
     loader, depth = YamlLoader(text), 0
     try:
         while (event := loader.get_event()) is not None:

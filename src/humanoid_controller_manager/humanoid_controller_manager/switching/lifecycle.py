@@ -185,8 +185,7 @@ class Lifecycle:
     """The transitions of a controller; called by one thread.
 
     They raise ControllerError and ConfigError and then leave the controller as it was: after a
-    failed
-    configuration, a controller keeps its old instance.
+    failed configuration, a controller keeps its old instance.
     """
 
     registry: Registry
