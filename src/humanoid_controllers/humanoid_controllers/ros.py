@@ -85,45 +85,67 @@ def attach_remote(context: PluginContext, controller: RemotePolicyController) ->
     the arrival is set earlier by the message's lateness, see MessageAge. With simulated time, which
     differs from the system's, the arrival is the time of the call.
     """
-    machine, age = context.machine, MessageAge()
-    warn_once = LogOnChange(context.node.get_logger().warning)
-    report = RemoteReport()
-    diagnostics = context.node.create_publisher(DiagnosticArray, "diagnostics", 10)
-    name, namespace = context.node.get_name(), checked_namespace(context.node.get_namespace())
+    side = _RemoteSide(context, controller)
+    largest = command_size(len(context.robot.joints))
+    topic = BoundedTopic(MITCommand, largest, side.receive, side.refuse)
+    topic.subscribe(context.node, "~/command", 4)
+    return side.publish
 
-    def refuse(error: RobotError) -> None:
-        warn_once(f"command refused: {error}")
-        report.received(machine.clock(), str(error))
 
-    def receive(message: MITCommand, info: _MessageInfo) -> None:
-        arrival, now = context.now(), machine.system_time_ns()
+class _RemoteSide:
+    """The topics of a remote controller: its commands, and their diagnosis. See attach_remote."""
+
+    def __init__(self, context: PluginContext, controller: RemotePolicyController) -> None:
+        node = context.node
+        self._context, self._controller = context, controller
+        self._machine, self._age = context.machine, MessageAge()
+        self._warn_once = LogOnChange(node.get_logger().warning)
+        self._report = RemoteReport()
+        self._diagnostics = node.create_publisher(DiagnosticArray, "diagnostics", 10)
+        self._name, self._namespace = node.get_name(), checked_namespace(node.get_namespace())
+
+    def refuse(self, error: RobotError) -> None:
+        """Log and count a refused command."""
+        self._warn_once(f"command refused: {error}")
+        self._report.received(self._machine.clock(), str(error))
+
+    def receive(self, message: MITCommand, info: _MessageInfo) -> None:
+        """Pass a command on to the controller, or refuse it."""
+        arrival = self._arrival(message, info)
+        values = {interface: getattr(message, interface) for interface in COMMAND_INTERFACES}
+        joints = self._context.robot.joints
+        try:
+            command = checked_command(joints, message.joint_names, values, arrival)
+        except ControllerError as error:
+            self.refuse(error)
+            return
+        self._report.received(self._machine.clock())
+        self._controller.receive(command)
+
+    def publish(self, snapshot: Snapshot) -> None:
+        """Publish the diagnosis of the commands, if one is due."""
+        in_charge = snapshot.controller == self._name
+        doing = self._controller.doing if in_charge else "not in charge"
+        diagnosis = self._report.due(doing, self._machine.clock())
+        if diagnosis is not None:
+            stamp = self._context.stamp(snapshot)
+            self._diagnostics.publish(diagnostic_array(stamp, [diagnosis], self._namespace))
+
+    def _arrival(self, message: MITCommand, info: _MessageInfo) -> float:
+        """Return when a message arrived [s], on the loop's clock; count it in its stream."""
+        arrival, now = self._context.now(), self._machine.system_time_ns()
+        simulated = self._context.simulated
         stamp = Time.from_msg(message.header.stamp).nanoseconds
-        report.stream.arrived(
+        self._report.stream.arrived(
             (info["received_timestamp"] or now) * 1e-9,
             info.get("publication_sequence_number"),
-            stamp * 1e-9 if stamp and not context.simulated else None,
+            stamp * 1e-9 if stamp and not simulated else None,
         )
-        if not context.simulated:
-            late = age.lateness(_sender(info), info["source_timestamp"], now, machine.clock())
+        if not simulated:
+            sender, sent = _sender(info), info["source_timestamp"]
+            late = self._age.lateness(sender, sent, now, self._machine.clock())
             arrival -= max(waiting_time(info["received_timestamp"], now), late)
-        values = {interface: getattr(message, interface) for interface in COMMAND_INTERFACES}
-        try:
-            command = checked_command(context.robot.joints, message.joint_names, values, arrival)
-        except ControllerError as error:
-            refuse(error)
-            return
-        report.received(machine.clock())
-        controller.receive(command)
-
-    def publish(snapshot: Snapshot) -> None:
-        doing = controller.doing if snapshot.controller == name else "not in charge"
-        diagnosis = report.due(doing, machine.clock())
-        if diagnosis is not None:
-            diagnostics.publish(diagnostic_array(context.stamp(snapshot), [diagnosis], namespace))
-
-    largest = command_size(len(context.robot.joints))
-    BoundedTopic(MITCommand, largest, receive, refuse).subscribe(context.node, "~/command", 4)
-    return publish
+        return arrival
 
 
 def command_size(joints: int) -> int:
