@@ -78,7 +78,7 @@ class LoopMonitor:
         """
         if mode not in SAFE_MODES:
             return self._hardware.read_failure() or self._implausible or self._not_following
-        new = self.check is not None and self.check.is_new
+        new = self.check is not None and self.check.found_new_problem
         return self._implausible if new else NO_REASON
 
     def mode_begins(self) -> None:

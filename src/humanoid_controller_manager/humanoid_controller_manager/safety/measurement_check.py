@@ -19,7 +19,7 @@ STRIKES: Final = 2  # ticks in a row: one bad sample is noise, the second one is
 # hardware).
 FOLLOW_PULL: Final = 1.0 / 3.0
 FOLLOW_INTERVAL: Final = 0.02  # [s] between two checks, and in which a target has an effect
-WINDOW: Final = 0.1  # [s] over which the way gives the speed: some measured velocities saturate
+WINDOW: Final = 0.1  # [s] for the speed by distance: some measured velocities saturate
 
 # After a late tick, the next measurement may date from before it. After late measurements, the next
 # one is further away than one period explains.
@@ -34,11 +34,11 @@ _POSITION, _VELOCITY = 0, 1  # rows
 class MeasurementCheck:
     """Decides when the measurements of a joint are a reason to go to DAMPING.
 
-    * Measured velocity, and the way from one tick to the next, beyond the joint's velocity safety
-      limit in two ticks in a row. The first such sample is doubted: the last good position
-      replaces it, and the velocity is cut to the limit. The way may be longer by that of one
+    * Measured velocity, and the distance from one tick to the next, beyond the joint's velocity
+      safety limit in two ticks in a row. The first such sample is doubted: the last good position
+      replaces it, and the velocity is cut to the limit. The distance may be longer by that of one
       period: a sample may be that much older than another.
-    * The same way over a tenth of a second, where the age of samples hardly matters.
+    * The same distance over a tenth of a second, where the age of samples hardly matters.
     * A stiff joint whose measured position does not change by a count while its target moves until
       the stiffness pulls harder by a third of the effort limit: a dead encoder, or an obstacle. A
       target counts once it has acted for `FOLLOW_INTERVAL`: a motion is measured later.
@@ -61,13 +61,13 @@ class MeasurementCheck:
         self._good = np.array([np.full(count, np.nan), np.zeros(count)])  # position believed last
         self._age = 0.0  # [s] since then
         self._bound_age = 0.0
-        self._bounds = np.array([limit, limit])  # [rad] of the way, [rad/s] of the velocity
+        self._bounds = np.array([limit, limit])  # [rad] of the distance, [rad/s] of the velocity
         self._window_start = np.full(count, np.nan)  # [rad]
         self._window_age = WINDOW  # [s]; the first check begins a window
         self._moves = np.zeros((2, count))
         self._beyond = np.zeros((2, count), dtype=np.bool_)
         self._strikes = np.zeros(count, dtype=np.intp)
-        self._struck = False
+        self._has_suspects = False
         self._follow = _Following(joints, limits)
 
     def restart(self) -> None:
@@ -76,7 +76,7 @@ class MeasurementCheck:
         self._window_start.fill(np.nan)
         self._age, self._window_age = 0.0, WINDOW
         self._strikes.fill(0)
-        self._struck = False
+        self._has_suspects = False
         self.begin_mode()
 
     def begin_mode(self) -> None:
@@ -84,7 +84,7 @@ class MeasurementCheck:
         self._follow.restart()
 
     @property
-    def is_new(self) -> bool:
+    def found_new_problem(self) -> bool:
         """True if the latest `check` found a problem that the one before had not found."""
         return bool((self._strikes == STRIKES).any())
 
@@ -108,7 +108,7 @@ class MeasurementCheck:
         np.subtract(state.array[:2], self._good, moves)
         np.abs(moves, moves)
         np.greater(moves, self._bounds, self._beyond)
-        if self._struck or np.count_nonzero(self._beyond):
+        if self._has_suspects or np.count_nonzero(self._beyond):
             return self._judge_suspects(state)
         self._believe(state)
         return NO_REASON if self._window_age < WINDOW else self._check_window(state)
@@ -144,14 +144,14 @@ class MeasurementCheck:
         beyond = self._beyond.any(axis=0)
         self._strikes += 1
         self._strikes[~beyond] = 0
-        self._struck = bool(beyond.any())
+        self._has_suspects = bool(beyond.any())
         believed = self._strikes >= STRIKES
         reasons = [self._reason(i, state) for i in np.flatnonzero(believed).tolist()]
         doubted = beyond & ~believed
         if not doubted.any():
             self._believe(state)
             return _too_fast(reasons)
-        # Ways are still measured from the last sample in which no joint was doubted.
+        # Distances are still measured from the last sample in which no joint was doubted.
         np.copyto(state.position, self._good[_POSITION], where=doubted & self._beyond[_POSITION])
         np.clip(state.velocity, -self._limit, self._limit, out=state.velocity, where=doubted)
         return _too_fast(reasons)
@@ -162,25 +162,27 @@ class MeasurementCheck:
 
     def _check_window(self, state: JointState) -> Reason:
         """Return which joints went too far since the window began; begin a new window."""
-        ways = np.abs(state.position - self._window_start)
-        too_far = ways > self._limit * (self._window_age + self._lag)
+        moved = np.abs(state.position - self._window_start)
+        too_far = moved > self._limit * (self._window_age + self._lag)
         problems = [
-            f"{self._joints.names[i]} moved {ways[i]:.3g} rad in {self._window_age * 1e3:.0f} ms "
+            f"{self._joints.names[i]} moved {moved[i]:.3g} rad in {self._window_age * 1e3:.0f} ms "
             f"(velocity safety limit {self._limit[i]:.3g} rad/s)"
             for i in np.flatnonzero(too_far).tolist()
         ]
         self._window_start[:] = state.position
         self._window_age = 0.0
         self._strikes[too_far] = STRIKES
-        self._struck = bool(problems)
+        self._has_suspects = bool(problems)
         return _too_fast(problems)
 
     def _reason(self, i: int, state: JointState) -> str:
         name, limit = self._joints.names[i], f"velocity safety limit {self._limit[i]:.3g} rad/s"
         if self._beyond[_VELOCITY, i]:
             return f"{name} moves at {state.velocity[i]:.3g} rad/s ({limit})"
-        way = state.position[i] - self._good[_POSITION, i]
-        return f"{name} is {way:.3g} rad from where it was {self._age * 1e3:.0f} ms ago ({limit})"
+        distance = state.position[i] - self._good[_POSITION, i]
+        return (
+            f"{name} is {distance:.3g} rad from where it was {self._age * 1e3:.0f} ms ago ({limit})"
+        )
 
 
 def _too_fast(problems: Sequence[str]) -> Reason:

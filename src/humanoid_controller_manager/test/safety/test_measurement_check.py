@@ -54,10 +54,10 @@ def test_first_sample_above_the_velocity_limit_is_cut_and_the_second_is_accepted
     assert watched.show(0.0, 9.0) == ""
     assert watched.state.velocity[1] == LIMIT
     assert watched.show(0.05, -9.0) == "b moves at -9 rad/s (velocity safety limit 4.5 rad/s)"
-    assert watched.trip.is_new
+    assert watched.trip.found_new_problem
     assert watched.state.velocity[1] == -9.0
     assert watched.show(0.1, -9.0) != ""
-    assert not watched.trip.is_new
+    assert not watched.trip.found_new_problem
 
 
 def test_a_sample_from_nowhere_is_replaced_by_the_last_good_one(watched: Watched) -> None:

@@ -32,12 +32,12 @@ def set_watchdogs(port: MailboxPort, seconds: float, joint_at: Sequence[str]) ->
     Raises BringUpError naming the drives that don't accept it.
     """
     unit, time = struct.pack("<H", _UNIT), struct.pack("<H", round(seconds * _UNITS_PER_SECOND))
-    orders = ((_DIVIDER, unit), (_PROCESS_DATA, time))
+    settings = ((_DIVIDER, unit), (_PROCESS_DATA, time))
     problems = []
     for slave, joint in enumerate(joint_at):
-        accesses = [Access(slave, address, data=data) for address, data in orders]
-        accesses += [Access(slave, address, len(data)) for address, data in orders]
-        problem = _difference(_exchanged(port, accesses)[len(orders) :], orders)
+        accesses = [Access(slave, address, data=data) for address, data in settings]
+        accesses += [Access(slave, address, len(data)) for address, data in settings]
+        problem = _difference(_exchanged(port, accesses)[len(settings) :], settings)
         if problem:
             problems.append((joint, problem))
     if problems:
@@ -69,8 +69,8 @@ def _exchanged(port: MailboxPort, accesses: Sequence[Access]) -> list[bytes | No
     return answers
 
 
-def _difference(found: Sequence[bytes | None], orders: Sequence[tuple[int, bytes]]) -> str:
-    for (address, wanted), data in zip(orders, found, strict=True):
+def _difference(found: Sequence[bytes | None], settings: Sequence[tuple[int, bytes]]) -> str:
+    for (address, wanted), data in zip(settings, found, strict=True):
         if data is None:
             return "does not answer"
         if data != wanted:

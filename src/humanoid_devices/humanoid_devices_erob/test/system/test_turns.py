@@ -113,7 +113,7 @@ def test_turn_lost_in_operation_is_one_jump_and_found_again_by_one_reset(make_be
             teleports = bench.system.teleports
             trip.restart()
         found = trip.check(bench.state, bench.period)
-        if found and trip.is_new:
+        if found and trip.found_new_problem:
             reasons.append(found)
 
     bench.system.mode_changed(Mode.DAMPING, 1)
