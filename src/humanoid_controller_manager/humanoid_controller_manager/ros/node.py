@@ -57,7 +57,7 @@ from humanoid_controller_manager.safety.gravity_compensation import (
     gravity_compensation,
 )
 from humanoid_controller_manager.safety.limit_stage import LimitStage
-from humanoid_controller_manager.safety.link_shapes import link_shapes
+from humanoid_controller_manager.safety.link_shapes import LinkShapes, link_shapes
 from humanoid_controller_manager.safety.measurement_check import MeasurementCheck
 from humanoid_controller_manager.switching.lifecycle import Lifecycle
 from humanoid_controller_manager.switching.registry import Registry, listeners_of, slots_of
@@ -95,28 +95,20 @@ class ControllerManagerNode:
         self._failed_callbacks = FailedCallbacks()
         hardware = load_hardware(self.description, make_component)
         hardware.hold_gains = parameters.hold_gains
-        joints, limits = self.description.joints, self.description.limits
         shapes = link_shapes(
             parameters.robot_description_semantic,
             self.description,
             parameters.self_collision_distance,
         )
-        checks = None if shapes is None else shapes.way_checks(self._positions)
         gravity = gravity_compensation(
             self.description, hardware, parameters.largest_gravity_bias, parameters.largest_payload
         )
-        self.robot = RobotFacts(
-            joints,
-            limits,
-            rate,
-            hardware.capabilities,
-            checks,
-            no_gravity=gravity if isinstance(gravity, str) else "",
-        )
+        self.robot = self._robot_facts(rate, hardware, shapes, gravity)
         self._simulated = hardware.simulates_time
         self.lifecycle = self._bring_up(parameters, hardware)
         self.registry = self.lifecycle.registry
-        limit_stage = LimitStage(limits, None if shapes is None else shapes.stage())
+        self_collision = None if shapes is None else shapes.stage()
+        limit_stage = LimitStage(self.description.limits, self_collision)
         self.loop = self._make_loop(parameters, hardware, limit_stage, gravity)
         self.loop_thread = LoopThread(self.loop, rate, self._publish, self.machine)
         self.recorder: TickRecorder | None = None  # None before the start and without memory
@@ -126,7 +118,7 @@ class ControllerManagerNode:
         self._snapshot_publisher = SnapshotPublisher(
             (), interval, self.machine, realtime=self.loop_thread.realtime
         )
-        self._listen(listeners_of(self.registry.records))
+        self._set_listeners(listeners_of(self.registry.records))
         self.registry.connect(lambda: self.loop.snapshot.controllers, self._exchange)
 
     def start(self) -> None:
@@ -225,6 +217,22 @@ class ControllerManagerNode:
         self.node.describe(ManagerParameters, document, under="controllers")
         return parameters
 
+    def _robot_facts(
+        self,
+        update_rate: float,
+        hardware: HardwareGroup,
+        shapes: LinkShapes | None,
+        gravity: GravityCompensation | str,
+    ) -> RobotFacts:
+        return RobotFacts(
+            self.description.joints,
+            self.description.limits,
+            update_rate,
+            hardware.capabilities,
+            None if shapes is None else shapes.way_checks(self._positions),
+            no_gravity=gravity if isinstance(gravity, str) else "",
+        )
+
     def _positions(self) -> FloatArray:
         return self.loop.snapshot.state.position
 
@@ -317,9 +325,9 @@ class ControllerManagerNode:
         self, slots: Mapping[str, ControllerSlot], listeners: Sequence[SnapshotListener]
     ) -> None:
         self.loop.exchange_slots(slots)
-        self._listen(listeners)
+        self._set_listeners(listeners)
 
-    def _listen(self, listeners: Sequence[SnapshotListener]) -> None:
+    def _set_listeners(self, listeners: Sequence[SnapshotListener]) -> None:
         self._snapshot_publisher.listen([*listeners, *self._own_listeners])
 
     def _end_recorder(self) -> None:
