@@ -72,8 +72,8 @@ class StandbyController(Controller):
         # Row 0 is the measured pose, filled at activation.
         self._waypoints = np.vstack([np.zeros(len(robot.joints)), *waypoints])
         self._ways = np.zeros((len(waypoints), len(robot.joints)))  # [rad] from pose to pose
-        self._configured = durations
-        self._durations = durations  # [s] of each way
+        self._configured = durations  # [s] of each way
+        self._durations = durations  # [s] the same; a distant begin makes the first one longer
         self._ramps = [RAMP] * len(durations)  # of each way, see `ramped`
         self._ends = list(accumulate(durations))  # [s] since activation
         self._velocity_limit = robot.limits.velocity
@@ -83,12 +83,13 @@ class StandbyController(Controller):
         # No velocity is commanded where it cannot act; gains that are set per mode have no ramp.
         self._has_velocity = robot.acts_per_tick("velocity").astype(np.float64)
         self._is_ramped = robot.acts_per_tick("stiffness") & robot.acts_per_tick("damping")
-        self._is_set = ~self._is_ramped
+        self._is_set_per_mode = ~self._is_ramped
         self._speeds = np.zeros_like(self._ways)  # [rad] of each way, where velocity acts
-        self._left = np.zeros(len(robot.joints))  # [rad]: commanded in the tick before the latest
-        self._reached = np.zeros(len(robot.joints))  # [rad]: in the latest
+        self._target = np.zeros(len(robot.joints))  # [rad]: of the latest tick
+        self._target_before = np.zeros(len(robot.joints))  # [rad]: of the tick before
         self._entered = self._began = self._latest = 0.0  # [s]
-        self._elapsed = self._before = 0.0  # [s] on the way: in the latest tick, and before it
+        self._elapsed = 0.0  # [s] on the way, in the latest tick
+        self._elapsed_before = 0.0  # [s] the same in the tick before
         self._rate = 1.0  # at which time passes on the way; below 1 after it was held back
 
     def check_start(self, state: JointState, now: float) -> None:
@@ -119,37 +120,37 @@ class StandbyController(Controller):
         self._ends = list(accumulate(self._durations))
         self._start_damping[:] = command.damping
         self._entered = self._began = self._latest = now
-        self._elapsed = self._before = 0.0
+        self._elapsed = self._elapsed_before = 0.0
         self._rate = 1.0
-        self._left[:] = self._reached[:] = state.position
+        self._target_before[:] = self._target[:] = state.position
 
     def on_held_back(self, target: FloatArray, why: str) -> None:
         """See Controller. The way continues from there, and recovers its speed."""
-        part = made(self._left, self._reached, target)
-        self._reached[:] = self._left + part * (self._reached - self._left)
-        self._elapsed = self._before + part * (self._elapsed - self._before)
+        part = made(self._target_before, self._target, target)
+        self._target[:] = self._target_before + part * (self._target - self._target_before)
+        self._elapsed = self._elapsed_before + part * (self._elapsed - self._elapsed_before)
         self._rate = min(self._rate, part)
 
     def update(self, state: JointState, command: JointCommand, now: float, period: float) -> None:
         """See Controller."""
-        self._pass(now)
+        self._advance_time(now)
         segment = self._segment()
         duration = self._durations[segment]
-        left = max(self._ends[segment] - self._elapsed, 0.0)  # [s]
-        part = ramped(1.0 - left / duration, self._ramps[segment])
+        remaining = max(self._ends[segment] - self._elapsed, 0.0)  # [s]
+        part = ramped(1.0 - remaining / duration, self._ramps[segment])
         position, damping = command.position, command.damping
         np.multiply(self._ways[segment], part.way - 1.0, out=position)
         np.add(position, self._waypoints[segment + 1], out=position)
         np.multiply(self._speeds[segment], self._rate * part.speed / duration, out=command.velocity)
         command.effort.fill(0.0)
-        self._left[:], self._reached[:] = self._reached, position
+        self._target_before[:], self._target[:] = self._target, position
         # By the clock: arms that are held back get stiff, too.
         ramp = min((now - self._entered) / self._durations[0], 1.0)
         command.stiffness.fill(self._stiffness)
         np.copyto(command.stiffness, ramp * self._stiffness, where=self._is_ramped)
         np.multiply(self._start_damping, 1.0 - ramp, out=damping)
         np.add(damping, ramp * self._damping, out=damping)
-        np.copyto(damping, self._damping, where=self._is_set)
+        np.copyto(damping, self._damping, where=self._is_set_per_mode)
 
     @property
     def gains(self) -> ModeGains:
@@ -162,9 +163,9 @@ class StandbyController(Controller):
         fraction = min(self._elapsed / self._ends[-1], 1.0)
         return Progress(self._segment(), len(self._ends), fraction)
 
-    def _pass(self, now: float) -> None:
+    def _advance_time(self, now: float) -> None:
         """Let time pass on the way: as on the clock, unless the way was held back lately."""
-        self._before = self._elapsed
+        self._elapsed_before = self._elapsed
         if self._rate < 1.0:
             passed = now - self._latest
             self._rate = min(self._rate + passed / RECOVERY, 1.0)
