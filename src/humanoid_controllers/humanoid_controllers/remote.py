@@ -163,7 +163,7 @@ class RemotePolicyController(Controller):
         received = self._received.take()
         if received is not None:
             self._target.array[:] = received.array
-            # A target beyond the range would have to come all the way back.
+            # A target beyond the range would have to return to it before the joint can follow.
             np.clip(
                 received.array[0],
                 self._limits.target_lower,
