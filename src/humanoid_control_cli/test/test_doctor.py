@@ -24,8 +24,8 @@ from humanoid_control_common.machine.rights import (
     RAW_ETHERNET,
     Capability,
     MissingRightsError,
-    held,
-    require,
+    held_capabilities,
+    require_capabilities,
 )
 from humanoid_control_common.machine.rights import remedy as grant
 
@@ -201,17 +201,17 @@ def test_a_user_gets_the_shell_with_rights_and_root_the_container_options(
 
 def test_the_rights_of_this_process_are_those_of_the_kernel(tmp_path: Path) -> None:
     write(tmp_path / "self", status="Name:\tx\nCapEff:\t0000000000802000\n")
-    assert held(tmp_path) == {Capability.NET_RAW, Capability.SYS_NICE}
+    assert held_capabilities(tmp_path) == {Capability.NET_RAW, Capability.SYS_NICE}
 
 
 def test_missing_capability_is_named_with_the_action_that_requires_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     none = frozenset({Capability.NET_ADMIN})
-    monkeypatch.setattr("humanoid_control_common.machine.rights.held", lambda: none)
+    monkeypatch.setattr("humanoid_control_common.machine.rights.held_capabilities", lambda: none)
     message = "^a ring on ecs0 needs CAP_NET_RAW, which this process lacks: "
     with pytest.raises(MissingRightsError, match=message):
-        require("a ring on ecs0", RAW_ETHERNET)
+        require_capabilities("a ring on ecs0", RAW_ETHERNET)
 
 
 def test_an_environment_without_ros_is_reported_with_the_command_that_opens_it() -> None:

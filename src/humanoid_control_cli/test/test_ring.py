@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 from fault_campaign.disturbing.stalls import Stalls
 
-from humanoid_control_common.machine.rights import RAW_ETHERNET, held
+from humanoid_control_common.machine.rights import RAW_ETHERNET, held_capabilities
 
 if TYPE_CHECKING:
     from src.humanoid_control_cli.test.conftest import Starter
@@ -23,7 +23,8 @@ TIMEOUT = ("--timeout", "60")
 
 pytestmark = [
     pytest.mark.skipif(
-        not held() >= set(RAW_ETHERNET), reason="needs CAP_NET_RAW and CAP_NET_ADMIN (root)"
+        not held_capabilities() >= set(RAW_ETHERNET),
+        reason="needs CAP_NET_RAW and CAP_NET_ADMIN (root)",
     ),
     pytest.mark.skipif(
         not shutil.which("ip", path=f"{os.environ['PATH']}:/usr/sbin:/sbin"),

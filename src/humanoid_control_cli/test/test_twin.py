@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from humanoid_control_common.machine.rights import RAW_ETHERNET, held
+from humanoid_control_common.machine.rights import RAW_ETHERNET, held_capabilities
 from humanoid_twin.ethercat.veth import remove_veth
 
 UP = "Prime is up"
 needs_rights = pytest.mark.skipif(
-    not held() >= set(RAW_ETHERNET)
+    not held_capabilities() >= set(RAW_ETHERNET)
     or not shutil.which("ip", path=f"{os.environ['PATH']}:/usr/sbin:/sbin"),
     reason="needs CAP_NET_RAW and CAP_NET_ADMIN (root), and the program ip",
 )

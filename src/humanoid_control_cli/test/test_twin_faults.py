@@ -10,7 +10,7 @@ import pytest
 
 from humanoid_control_cli.errors import NoAnswerError, RefusedError
 from humanoid_control_cli.twin import faults
-from humanoid_control_common.machine.rights import RAW_ETHERNET, held
+from humanoid_control_common.machine.rights import RAW_ETHERNET, held_capabilities
 from humanoid_twin.robot.control import RobotControl
 from humanoid_twin.testing import robot
 from prime_description import expand
@@ -27,7 +27,7 @@ def domain(monkeypatch: pytest.MonkeyPatch) -> int:
 @pytest.fixture
 def prime(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RobotControl]:
     """A virtual robot in the place of the one of this domain."""
-    if not held() >= set(RAW_ETHERNET):
+    if not held_capabilities() >= set(RAW_ETHERNET):
         pytest.skip("needs CAP_NET_RAW and CAP_NET_ADMIN (root)")
     urdf = tmp_path / "prime.urdf"
     urdf.write_text(expand({}))

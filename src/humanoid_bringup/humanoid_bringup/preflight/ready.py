@@ -10,7 +10,12 @@ from humanoid_bringup.preflight.gamepad import require_joystick
 from humanoid_bringup.preflight.network import OTHER_MASTER, interface, raw_ethernet
 from humanoid_control_common.configuration.config import read_yaml
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.machine.rights import VETH, Capability, held, require
+from humanoid_control_common.machine.rights import (
+    VETH,
+    Capability,
+    held_capabilities,
+    require_capabilities,
+)
 
 
 def require_machine(options: Options) -> list[str]:
@@ -31,7 +36,7 @@ def require_buses(options: Options, hardware_config: Path | None = None) -> list
     Raises NotReadyError, with everything that is missing, if they can't work.
     """
     if options.backend is Backend.TWIN and options.robot.ring is not None:
-        require("the virtual robot's cable", (*VETH, Capability.NET_RAW))
+        require_capabilities("the virtual robot's cable", (*VETH, Capability.NET_RAW))
     if options.backend is not Backend.REAL:
         return []
     hardware_config = hardware_config or options.robot.drives.hardware
@@ -40,7 +45,7 @@ def require_buses(options: Options, hardware_config: Path | None = None) -> list
     checks = []
     if options.has(options.robot.ring):
         name = options.ethercat_interface or _key(hardware_config, hardware, "ethercat.interface")
-        findings += [raw_ethernet(held(), needed=True), *interface(name)]
+        findings += [raw_ethernet(held_capabilities(), needed=True), *interface(name)]
         checks.append(f"--interface {name}")
     for bus, chosen in options.can_channels.items():
         if options.has(bus):
@@ -54,7 +59,7 @@ def require_buses(options: Options, hardware_config: Path | None = None) -> list
 
 def require_far_end(name: str) -> None:
     """Raise NotReadyError unless virtual drives may answer on the network interface `name`."""
-    require(f"a ring on {name}", (Capability.NET_RAW,))
+    require_capabilities(f"a ring on {name}", (Capability.NET_RAW,))
     _refuse_for(f"no ring can run on {name}", interface(name), f"--interface {name}")
 
 

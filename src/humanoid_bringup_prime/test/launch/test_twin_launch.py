@@ -10,12 +10,16 @@ from launch_ros.substitutions import FindPackageShare
 from launch_testing.actions import ReadyToTest
 from test_support.operator import Operator, Participant, running_with
 
-from humanoid_control_common.machine.rights import RAW_ETHERNET, held
+from humanoid_control_common.machine.rights import RAW_ETHERNET, held_capabilities
 from launch import LaunchDescription
 
 FILE = [FindPackageShare("humanoid_bringup_prime"), "/launch/twin.launch.py"]
 MARK = f"HUMANOID_LAUNCH_TEST={uuid.uuid4()}"
-SKIPPED = "" if held().issuperset(RAW_ETHERNET) else "the virtual cable needs root, or the rights"
+SKIPPED = (
+    ""
+    if held_capabilities().issuperset(RAW_ETHERNET)
+    else "the virtual cable needs root, or the rights"
+)
 
 
 def generate_test_description():

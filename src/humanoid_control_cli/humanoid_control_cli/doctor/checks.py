@@ -5,7 +5,7 @@ from humanoid_bringup.preflight.can_adapter import can_adapter
 from humanoid_bringup.preflight.findings import Finding, Level
 from humanoid_control_cli.doctor.system import system
 from humanoid_control_cli.doctor.workspace import workspace
-from humanoid_control_common.machine.rights import held
+from humanoid_control_common.machine.rights import held_capabilities
 
 
 def check(interface: str | None, can: tuple[str, str] | None) -> list[Finding]:
@@ -13,7 +13,7 @@ def check(interface: str | None, can: tuple[str, str] | None) -> list[Finding]:
 
     `interface` is that of the EtherCAT ring, `can` python-can's interface and channel.
     """
-    granted = held()
+    granted = held_capabilities()
     findings = [*workspace(), *system(granted)]
     findings += network.python_file()
     findings.append(network.raw_ethernet(granted, needed=interface is not None))

@@ -147,10 +147,10 @@ def veth(
     delete: Annotated[bool, typer.Option("--delete", help="Remove the pair instead.")] = False,
 ) -> None:
     """Make a virtual cable: a pair of network interfaces, both up. Needs CAP_NET_ADMIN."""
-    from humanoid_control_common.machine.rights import VETH, require
+    from humanoid_control_common.machine.rights import VETH, require_capabilities
     from humanoid_twin.ethercat.veth import create_veth, remove_pair
 
-    require(f"a virtual cable {a} - {b}", VETH)
+    require_capabilities(f"a virtual cable {a} - {b}", VETH)
     if delete:
         remove_pair(a, b)
         typer.echo(f"removed {a} and {b}")

@@ -39,7 +39,7 @@ class MissingRightsError(RobotError):
     """A capability is missing; the message names it and the remedy."""
 
 
-def held(proc: Path = PROC) -> frozenset[Capability]:
+def held_capabilities(proc: Path = PROC) -> frozenset[Capability]:
     """Return the effective capabilities of this process."""
     for line in (proc / "self/status").read_text(encoding="ascii").splitlines():
         if line.startswith("CapEff:"):
@@ -57,9 +57,9 @@ def remedy() -> str:
     return f"open a shell that has them with `{GRANT}`, then `source env.sh` in it"
 
 
-def require(purpose: str, needed: Iterable[Capability]) -> None:
+def require_capabilities(purpose: str, needed: Iterable[Capability]) -> None:
     """Check that this process may do what `purpose` names. Raises MissingRightsError."""
-    missing = sorted(set(needed) - held())
+    missing = sorted(set(needed) - held_capabilities())
     if missing:
         names = " and ".join(map(str, missing))
         raise MissingRightsError(

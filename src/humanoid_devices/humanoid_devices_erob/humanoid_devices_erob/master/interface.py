@@ -7,7 +7,11 @@ import struct
 from pathlib import Path
 from typing import Final
 
-from humanoid_control_common.machine.rights import RAW_ETHERNET, MissingRightsError, require
+from humanoid_control_common.machine.rights import (
+    RAW_ETHERNET,
+    MissingRightsError,
+    require_capabilities,
+)
 from humanoid_devices_erob.errors import InterfaceError
 
 _IFF_UP: Final = 0x1  # <linux/if.h>
@@ -16,7 +20,7 @@ _IFF_UP: Final = 0x1  # <linux/if.h>
 def check_rights() -> None:
     """Check the rights. Raises InterfaceError with the command that grants missing ones."""
     try:
-        require("EtherCAT", RAW_ETHERNET)
+        require_capabilities("EtherCAT", RAW_ETHERNET)
     except MissingRightsError as error:
         raise InterfaceError(str(error)) from None
 

@@ -18,7 +18,7 @@ from humanoid_devices_erob.master.interface import (
 
 def test_error_names_the_missing_right_and_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     granted = frozenset({Capability.NET_ADMIN})
-    monkeypatch.setattr("humanoid_control_common.machine.rights.held", lambda: granted)
+    monkeypatch.setattr("humanoid_control_common.machine.rights.held_capabilities", lambda: granted)
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     with pytest.raises(InterfaceError, match=r"CAP_NET_RAW.*setpriv.*net_raw.*ipc_lock") as raised:
         check_rights()
