@@ -13,7 +13,8 @@ from typer.testing import CliRunner
 
 from humanoid_control_cli.app import app
 from humanoid_control_cli.friction.plot import plot
-from humanoid_control_cli.friction.record import is_within
+from humanoid_control_cli.friction.record import is_within, record
+from humanoid_control_cli.friction.session import Settings
 from humanoid_control_cli.mode_client import ModeClient
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.rules.modes import Intent, Mode
@@ -87,6 +88,41 @@ def test_a_stop_by_the_operator_ends_in_damping_and_writes_nothing(
     assert mode.text.startswith(Mode.DAMPING.name)
     unload = robot.hc("unload", "friction_recorder")
     assert unload.finish() == 1  # the controller is unloaded already
+
+
+def test_a_second_friction_recording_is_refused_and_leaves_the_first_alone(
+    robot: Starter, modes: ModeClient, tmp_path: Path
+) -> None:
+    to_standby(modes)
+    first = robot.hc(*arguments(tmp_path / "first.yaml", "--joint", WRIST))
+    first.wait_for(f"{WRIST}: 0%")
+    second = robot.hc(*arguments(tmp_path / "second.yaml", "--joint", "right_wrist_roll"))
+    assert second.finish() == 1
+    assert "a friction recording process is already running" in second.text
+    mode = robot.hc("mode")
+    assert mode.finish() == 0
+    assert "friction_recorder" in mode.text
+    first.send(signal.SIGINT)
+    assert first.finish() == 130
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_at_the_question_unloads_the_recorder(
+    robot: Starter, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, number: signal.Signals
+) -> None:
+    for name, value in robot.environment.items():
+        monkeypatch.setenv(name, value)
+    robot.ask("mode", "damp")
+    assert robot.ask("mode", "standby", "--wait")[0] == 0
+    signal.signal(number, lambda *_: None)  # the default would end the tests
+    monkeypatch.setattr("typer.confirm", lambda _: signal.raise_signal(number))
+    file, ends = tmp_path / "f.yaml", (None, None)
+    assert (
+        record((WRIST,), file, ends, 10, Settings("breakaway"), yes=False, timeout=TIMEOUT) == 130
+    )
+    code, text = robot.ask("unload", "friction_recorder")
+    assert code == 1
+    assert "no controller with this name exists" in text
 
 
 def test_friction_recording_ends_with_its_mode(

@@ -1,13 +1,14 @@
 """`hc friction record` and `hc friction check`: record a friction map, or check one."""
 
 import os
+import signal
 import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from datetime import date
 from pathlib import Path
-from typing import Final, Self
+from typing import IO, Final, Self
 
 import typer
 from rich.console import Console
@@ -15,8 +16,10 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedCo
 from rich.table import Table
 
 from humanoid_control_cli.client import Client
+from humanoid_control_cli.domain import robot_namespace
 from humanoid_control_cli.friction.session import Robot, Settings, Task, record_joints
 from humanoid_control_common.errors import ConfigError
+from humanoid_control_common.robot.domain_lock import take_domain_lock
 from humanoid_servo_controllers.friction_file import (
     FrictionMaps,
     load_friction_maps,
@@ -59,7 +62,7 @@ def record(  # noqa: PLR0913, PLR0917 - one argument for each option of the comm
         _check_new(path)
     if len(set(joints)) != len(joints):
         raise ConfigError(f"a joint is given twice: {', '.join(joints)}")
-    with Client(timeout) as client:
+    with _alone(), Client(timeout) as client:
         robot = Robot(client)
         tasks = [robot.task(joint, settings, *ends) for joint in joints]
         samples = _measured(robot, tasks, settings, yes)
@@ -100,7 +103,7 @@ def check(
     if unknown:
         raise ConfigError(f"{file}: no map of {unknown[0]}, there are {', '.join(content.maps)}")
     maps = {joint: content.maps[joint] for joint in joints or content.maps}
-    with Client(timeout) as client:
+    with _alone(), Client(timeout) as client:
         robot = Robot(client)
         tasks = [_task(robot, joint, settings, found) for joint, found in maps.items()]
         samples = _measured(robot, tasks, settings, yes)
@@ -134,6 +137,21 @@ def is_within(residual: Residual, bound: float, max_effort: float) -> bool:
     return residual.largest <= max(bound * residual.friction, NOISE * max_effort)
 
 
+def _alone() -> IO[str]:
+    """Lock the recording of friction: two of them would drive the joint of one controller.
+
+    Raises ConfigError naming the process that records.
+    """
+    return take_domain_lock("friction recording", robot_namespace())
+
+
+def _end_as_ctrl_c() -> None:
+    """Let SIGTERM and a closed terminal act like Ctrl-C: the controller must not stay loaded."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:  # nohup
+            signal.signal(number, signal.getsignal(signal.SIGINT))
+
+
 def _check_new(path: Path) -> None:
     """Raise ConfigError if a file cannot be made: after minutes of motion it would be late."""
     if path.exists():
@@ -162,6 +180,7 @@ def _measured(
         typer.echo("afterwards DAMPING: the arms sink; Ctrl-C ends the effort at once")
         return yes or typer.confirm("start?")
 
+    _end_as_ctrl_c()
     with _Progress() as progress:
         try:
             return record_joints(robot, tasks, settings, agree, progress.show)
