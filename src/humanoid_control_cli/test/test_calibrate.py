@@ -171,6 +171,18 @@ def test_the_file_in_use_is_replaced_with_a_backup(own_prime, hc, used) -> None:
     ]
 
 
+def test_a_file_that_is_changed_meanwhile_is_not_written_over(own_prime, hc, used) -> None:
+    own_prime()
+    run = hc("calibrate", "--joint", "left_wrist_roll", "--duration", "1.5")
+    run.wait_for("move it to both stops")
+    assert flip(used, "--flip", "left_elbow_pitch").exit_code == 0
+    flipped = used.read_text()
+    assert run.finish() == 1
+    assert f"hc: {used}: another program has changed left_elbow_pitch meanwhile" in run.text
+    assert "# swept 1.400 of" in run.text  # a line of the file: the result is not lost
+    assert used.read_text() == flipped
+
+
 def test_an_abort_restores_the_limp_joint_and_writes_nothing(prime, calibrate) -> None:
     before = prime.used.read_text()
     run = calibrate("--joint", "left_elbow_pitch", "--duration", "1000")

@@ -7,6 +7,7 @@ from typing import Final
 
 import numpy as np
 
+from humanoid_bringup.calibration.files import CalibrationFileError
 from humanoid_bringup.calibration.formulas import Interval, JointCalibration
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.robot.calibration import (
@@ -73,10 +74,30 @@ def read_robot(urdf: str) -> Robot:
             joint.name for b in blocks if b.plugin != EROB_PLUGIN for joint in b.joints
         ),
         file=path,
-        prior={name: JointCalibration(e.direction, e.homing_offset) for name, e in entries.items()},
+        prior=_joint_calibrations(entries),
         in_force=_in_force(addresses, entries),
         period=_period(blocks),
     )
+
+
+def refuse_changed(robot: Robot) -> None:
+    """Refuse to write over a file that another program has changed since it was read.
+
+    Raises CalibrationFileError naming the joints, ConfigError for a file that is wrong now.
+    """
+    now = _joint_calibrations(load_complete_calibration(robot.file, robot.ids))
+    changed = [name for name in robot.joints.names if now[name] != robot.prior[name]]
+    if changed:
+        raise CalibrationFileError(
+            f"{robot.file}: another program has changed {', '.join(changed)} meanwhile, which this "
+            "result would undo: start the robot again, then calibrate again"
+        )
+
+
+def _joint_calibrations(
+    entries: Mapping[str, JointCalibrationEntry],
+) -> dict[str, JointCalibration]:
+    return {name: JointCalibration(e.direction, e.homing_offset) for name, e in entries.items()}
 
 
 def _common_file(blocks: Sequence[HardwareInfo]) -> Path:

@@ -18,7 +18,7 @@ from humanoid_bringup.calibration.files import (
     replace_file,
 )
 from humanoid_bringup.calibration.results import JointResult, joint_result
-from humanoid_bringup.calibration.robot import Robot, read_robot
+from humanoid_bringup.calibration.robot import Robot, read_robot, refuse_changed
 from humanoid_bringup.calibration.session import CalibrationSession
 from humanoid_bringup.robot_package import RobotPackage
 from humanoid_bringup.supervision.terminal_signals import StopSignals
@@ -178,6 +178,7 @@ def write(results: Sequence[JointResult], robot: Robot, target: Path) -> int:
     now = datetime.now()
     text = file_text(results, robot.ids, now)
     try:
+        refuse_changed(robot)
         backup = replace_file(target, text, now)
     except CalibrationFileError:
         sys.stdout.write(text)  # the sweep of all joints need not be repeated
