@@ -326,7 +326,14 @@ def _table(file: str, robot: RobotFacts) -> FrictionTable:
         raise ConfigError(
             f"{path}: maps of {', '.join(maps)}, expected one of {', '.join(robot.joints.names)}"
         )
-    return FrictionTable([maps.get(name) or flat() for name in robot.joints.names])
+    table = [maps.get(name) or flat() for name in robot.joints.names]
+    for name, found, limit in zip(robot.joints.names, table, robot.limits.effort, strict=True):
+        if found.largest > limit:  # in another unit, it would drive the joint with all its effort
+            raise ConfigError(
+                f"{path}: {name}: a friction of {found.largest:g} Nm, expected at most its effort "
+                f"limit, {limit:g} Nm"
+            )
+    return FrictionTable(table)
 
 
 def _pid(parameters: DeadbandParameters, own: PerJoint) -> Pid:

@@ -26,13 +26,14 @@ from humanoid_servo_controllers.controllers import (
 from humanoid_servo_controllers.friction_file import FrictionMaps, save_friction_maps
 from humanoid_servo_controllers.parameters import Curve, Gains
 from humanoid_servo_controllers.servo.friction_map import FrictionMap
-from src.humanoid_servo_controllers.test.servos import MAP, curve
+from src.humanoid_servo_controllers.test.servos import curve
 
 NAMES = ("knuckle", "tip")
 RATE = 1000.0
 PERIOD = 1.0 / RATE
 ALL = [EffortController, VelocityController, PositionController, MixedPositionVelocityController]
 GAINS = {"gains": {"p": 100.0, "i": 50.0, "i_clamp": 8.0}}
+SMALL = FrictionMap(curve((0, 1), (1, 1)), curve((0, -1), (1, -1)))
 
 
 class Bench:
@@ -168,12 +169,26 @@ def test_joints_may_have_parameters_of_their_own() -> None:
 
 def test_friction_comes_from_a_file(tmp_path: Path) -> None:
     path = tmp_path / "friction.yaml"
-    save_friction_maps(path, FrictionMaps(date(2026, 11, 24), "sweep", {"tip": MAP}))
+    save_friction_maps(path, FrictionMaps(date(2026, 11, 24), "sweep", {"tip": SMALL}))
     bench = Bench(EffortController, friction_map=str(path), friction_deadband=0.0)
     bench.send(0.5, -0.5)
-    np.testing.assert_allclose(bench.tick(), [0.5, -5.0])
-    save_friction_maps(path, FrictionMaps(date(2026, 11, 24), "sweep", {"toe": MAP}))
+    np.testing.assert_allclose(bench.tick(), [0.5, -1.5])
+    save_friction_maps(path, FrictionMaps(date(2026, 11, 24), "sweep", {"toe": SMALL}))
     with pytest.raises(ConfigError, match="maps of toe, expected one of knuckle, tip"):
+        Bench(EffortController, friction_map=str(path))
+
+
+@pytest.mark.parametrize("largest", [-5.1, 400.0])  # [Nm]
+def test_a_friction_map_beyond_the_effort_of_the_joint_is_refused(
+    largest: float, tmp_path: Path
+) -> None:
+    path = tmp_path / "friction.yaml"
+    curves = curve((0, max(largest, 0)), (1, 5)), curve((0, min(largest, 0)), (1, -5))
+    save_friction_maps(
+        path, FrictionMaps(date(2026, 11, 24), "sweep", {"tip": FrictionMap(*curves)})
+    )
+    text = rf"friction\.yaml: tip: a friction of {abs(largest):g} Nm, expected at most .* 5 Nm"
+    with pytest.raises(ConfigError, match=text):
         Bench(EffortController, friction_map=str(path))
 
 
@@ -190,8 +205,7 @@ def test_parameter_sets_the_decrease_of_friction_with_speed(
     more: dict[str, float], part: float, tmp_path: Path
 ) -> None:
     path = tmp_path / "friction.yaml"
-    small = FrictionMap(curve((0, 1), (1, 1)), curve((0, -1), (1, -1)))
-    save_friction_maps(path, FrictionMaps(date(2026, 11, 24), "sweep", {"tip": small}))
+    save_friction_maps(path, FrictionMaps(date(2026, 11, 24), "sweep", {"tip": SMALL}))
     bench = Bench(EffortController, friction_map=str(path), **more)
     bench.state.velocity[:] = 0.06
     bench.send(0.5, 0.5)
@@ -303,7 +317,8 @@ def test_no_effort_exceeds_what_the_joint_may_in_a_million_random_steps(
     count, generator = 1000, np.random.default_rng(21)
     names = tuple(f"joint_{i}" for i in range(count))
     path = tmp_path / "friction.yaml"
-    save_friction_maps(path, FrictionMaps(date(2026, 11, 24), "sweep", dict.fromkeys(names, MAP)))
+    small = FrictionMap(curve((0, 0.4), (1, 0.5)), curve((0, -0.5), (1, -0.4)))
+    save_friction_maps(path, FrictionMaps(date(2026, 11, 24), "sweep", dict.fromkeys(names, small)))
     given: dict[str, object] = {"friction_map": str(path), "max_force": 3.0}
     if kind is not EffortController:
         given["gains"] = {"p": 100.0, "i": 1000.0, "d": 1.0, "i_clamp": 100.0}

@@ -59,6 +59,11 @@ class FrictionMap:
     forward: FrictionCurve
     backward: FrictionCurve
 
+    @property
+    def largest(self) -> float:
+        """The largest amount of its efforts [Nm]."""
+        return float(max(np.abs(it.efforts).max() for it in (self.forward, self.backward)))
+
 
 def flat() -> FrictionMap:
     """Return the map without friction."""
