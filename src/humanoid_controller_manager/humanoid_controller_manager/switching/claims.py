@@ -77,7 +77,8 @@ def refuse_overlap(record: Record, others: Iterable[Record], joints: JointSet) -
             left = ", ".join(joints.names_at(rest))
             raise ConfigError(
                 f"{_place(record)}: '{KEY}' of {record.name}: {taken} claimed by '{other.name}' "
-                f"({_place(other)}), which claims {left} as well: claim all of its joints, or none"
+                f"({_place(other)}), which claims {left} as well: claim all of its joints, or none,"
+                f" or first `hc unload {other.name}`"
             )
 
 

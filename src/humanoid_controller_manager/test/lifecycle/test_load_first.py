@@ -53,7 +53,8 @@ def test_taking_a_part_of_anothers_joints_is_refused(running: Any) -> None:
     running.lifecycle.load_first("wide", STIFF)
     with pytest.raises(
         ConfigError,
-        match=r"'joints' of new: b claimed by 'wide' \(c.yaml:3\), which claims a as well: claim",
+        match=r"'joints' of new: b claimed by 'wide' \(c.yaml:3\), which claims a as well: "
+        "claim all of its joints, or none, or first `hc unload wide`",
     ):
         running.lifecycle.load_first("new", STIFF)
     assert running.registry.of_mode(Mode.STANDBY) == "wide"
