@@ -46,7 +46,7 @@ def refusal(message: Any, known: StreamFacts | None = None) -> UpdateError:
 @pytest.mark.parametrize(
     ("changes", "text"),
     [
-        ({"gains": None}, "gains: missing in the first update"),  # case 4
+        ({"gains": None}, "gains: missing, and no update was accepted before with gains"),  # case 4
         ({"k_qd_p": []}, "gains.k_qd_p: 0 values, expected 3"),  # case 6
         ({"k_q_p": [1.0] * (COUNT - 1)}, "gains.k_q_p: 2 values, expected 3"),  # case 7
         ({"position": [0.0] * (COUNT + 1)}, "position: 4 values, expected 3"),  # case 7
@@ -102,6 +102,14 @@ def test_gains_are_stored_and_replaced_as_a_whole() -> None:
     assert check.check(later(NOW), NOW).command.rows.tolist() == first.command.rows.tolist()
     check.check(update(NOW, k_q_p=[1.0, 2.0, 3.0]), NOW)
     assert check.check(later(NOW), NOW).command.rows[3].tolist() == [1.0, 2.0, 3.0]
+
+
+def test_an_update_after_a_refused_first_one_needs_gains() -> None:
+    check = UpdateCheck(facts())
+    with pytest.raises(UpdateError):
+        check.check(update(NOW, position=[0.0, 0.0, np.nan]), NOW)
+    with pytest.raises(UpdateError, match="no update was accepted before with gains"):
+        check.check(later(NOW), NOW)
 
 
 def test_gains_of_a_refused_update_are_not_stored() -> None:

@@ -41,7 +41,7 @@ class Checked:
 class UpdateCheck:
     """Checks the updates of one stream, and stores its gains.
 
-    The first update needs gains; a later one may have all of them or none.
+    An update needs gains until one is accepted; a later one may have all of them or none.
     """
 
     def __init__(self, facts: StreamFacts) -> None:
@@ -88,7 +88,7 @@ class UpdateCheck:
     def _gains_of(self, update: Any) -> FloatArray:
         if not update.HasField("gains"):
             if self._gains is None:
-                raise _invalid("gains: missing in the first update")
+                raise _invalid("gains: missing, and no update was accepted before with gains")
             return self._gains
         gains = update.gains
         return np.array(
