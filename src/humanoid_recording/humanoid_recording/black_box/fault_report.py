@@ -24,6 +24,7 @@ from humanoid_recording.black_box.messages import (
     LOGGER,
     reason_in,
 )
+from humanoid_recording.crash_safe_file import BagError
 from humanoid_recording.definitions import message_class
 from humanoid_recording.reader import BagReader
 from humanoid_recording.topics import JOINT_COMMANDS, JOINT_STATES, split_topic
@@ -73,12 +74,18 @@ class _Bag:
     commands: list[Any] = field(default_factory=list)
     counters: list[tuple[int, Any]] = field(default_factory=list)
     urdf: str = ""
+    end: int = 0  # of the last message; 0: there is none
 
 
 def read_fault_report(path: Path) -> FaultReport:
-    """Read a file of the black box. Raises BagError for another file."""
+    """Read a file of the black box.
+
+    Raises BagError for a file that is no bag, or of which nothing can be read.
+    """
     reader = BagReader(path)
     bag = _read(reader)
+    if not bag.end:
+        raise BagError(f"{path}: nothing in it can be read. {reader.damage}".rstrip(". "))
     reasons, fault = _reasons(bag)
     begin, end = (bag.times[0], bag.times[-1]) if bag.times else (fault, fault)
     events = sorted(
@@ -99,6 +106,7 @@ def read_reasons(path: Path) -> tuple[tuple[Reason, ...], float]:
     """Return the reasons for a file, and their time [s since the epoch]. Raises BagError."""
     bag = _Bag()
     for recorded in BagReader(path):
+        bag.end = recorded.time
         if recorded.channel.topic == EVENTS:
             bag.logs.append((recorded.time, deserialize_message(recorded.data, Log)))
     reasons, fault = _reasons(bag)
@@ -109,13 +117,13 @@ def _reasons(bag: _Bag) -> tuple[tuple[Reason, ...], int]:
     """Return the reasons, and the time of the first, or the end of a damaged file [ns]."""
     own = [log for _, log in bag.logs if log.name == LOGGER]
     noted = [log.stamp.sec * 1_000_000_000 + log.stamp.nanosec for log in own]
-    end = max((time for time, _ in bag.logs), default=0)
-    return tuple(map(reason_in, own)), min(noted, default=end)
+    return tuple(map(reason_in, own)), min(noted, default=bag.end)
 
 
 def _read(reader: BagReader) -> _Bag:
     bag = _Bag()
     for recorded in reader:
+        bag.end = recorded.time
         data, known = recorded.data, split_topic(recorded.channel.topic, _READ)
         topic = known[1] if known else recorded.channel.topic
         if topic in {JOINT_STATES, JOINT_COMMANDS}:

@@ -149,3 +149,21 @@ def test_the_fault_is_the_one_the_file_was_made_for_not_an_earlier_one_of_the_sa
     (second,) = {*Store(first.parent).files()} - {first}
     for found in (read_fault_report(second).fault, read_reasons(second)[1]):
         assert found == pytest.approx((fault + rig.flight.offset) / 1e9, abs=1e-6)
+
+
+def test_a_file_that_is_cut_before_its_reason_counts_from_its_end(rig: Rig) -> None:
+    rig.flight.tick(1000)
+    rig.flight.event(EventKind.FALL, "emergency stop")
+    path = rig.run_to_the_file()
+    whole = read_fault_report(path)
+    (recording,) = path.glob("*.mcap")
+    recording.write_bytes(recording.read_bytes()[: recording.stat().st_size // 2])
+    cut = read_fault_report(path)
+    assert not cut.reasons
+    assert cut.after == 0.0
+    assert whole.fault - whole.before < cut.fault < whole.fault
+    assert "was not finished" in cut.damage
+    assert read_reasons(path) == ((), cut.fault)
+    recording.write_bytes(recording.read_bytes()[:20])
+    with pytest.raises(BagError, match="nothing in it can be read"):
+        read_fault_report(path)
