@@ -121,7 +121,7 @@ def test_a_policy_that_follows_a_motion_is_loaded_with_its_waypoints(
     code, text = robot.ask("policy", "load", str(file))
     assert code == 1
     assert robot.temporary_files("hc_policy_*") == before
-    assert "motion: is missing; the model needs it for phase, action_kind residuals" in text
+    assert text.startswith(f"hc: {file}: motion: is missing; the model needs it for phase, action")
     motion = tmp_path / "motion.yaml"
     motion.write_text(MOTION.replace("times", "time"))
     code, text = robot.ask("policy", "load", str(file), "--motion", str(motion))
@@ -130,7 +130,9 @@ def test_a_policy_that_follows_a_motion_is_loaded_with_its_waypoints(
     motion.write_text(MOTION.replace("left_elbow_pitch", "knee"))
     code, text = robot.ask("policy", "load", str(file), "--motion", str(motion))
     assert code == 1
-    assert "motion: unknown joint knee; known: left_shoulder_pitch" in text
+    assert text.startswith(
+        f"hc: --motion {motion}: {file}: motion: unknown joint knee; known: left_"
+    )
     motion.write_text(MOTION)
     assert robot.ask("policy", "load", str(file), "--motion", str(motion))[0] == 0
 

@@ -56,14 +56,14 @@ def load(
     from humanoid_control_cli.client import Client
     from humanoid_control_cli.controllers.requests import load_file
     from humanoid_control_cli.errors import RefusedError
-    from humanoid_control_cli.policy.parameters import write_parameters
+    from humanoid_control_cli.policy.parameters import named_by_its_files, write_parameters
 
     parameters = write_parameters(file.resolve(), motion)
     with Client(timeout) as client:
         try:
             loaded = load_file(client, parameters)
-        except RefusedError:
+        except RefusedError as error:
             rmtree(parameters.parent)
-            raise
+            raise named_by_its_files(error, parameters, motion) from error
     typer.echo(loaded.message)
     typer.echo(f"next: {loaded.way_in}")

@@ -6,6 +6,7 @@ from typing import Final
 
 import yaml
 
+from humanoid_control_cli.errors import RefusedError
 from humanoid_control_common.configuration.config import load_yaml, read_yaml
 from humanoid_controllers.policy.parameters import MotionParameters
 from humanoid_motion.motion_file.motion import FILE, is_motion, read_motion
@@ -37,6 +38,15 @@ def write_parameters(model: Path, motion: Path | None) -> Path:
     content = {CONTROLLER: {"ros__parameters": own}}
     file.write_text(yaml.safe_dump(content, sort_keys=False), encoding="utf-8")
     return file
+
+
+def named_by_its_files(error: RefusedError, parameters: Path, motion: Path | None) -> RefusedError:
+    """Return `error` with the operator's files in the place of `parameters`, which is temporary."""
+    text = str(error)
+    reason = text.removeprefix(f"{parameters}:2: {CONTROLLER}: ")
+    if reason == text:
+        return error
+    return RefusedError(f"--motion {motion}: {reason}" if motion else reason, error.codes)
 
 
 def _motion_of(path: Path) -> MotionParameters:
