@@ -70,6 +70,12 @@ def test_a_payload_is_not_identified_in_a_soft_mode(robot: Starter, modes: ModeC
     assert "the joints must be stiff: hc mode standby --wait" in text
 
 
+def test_an_unknown_link_is_refused_before_a_pose_is_measured(robot: Starter) -> None:
+    code, text = robot.ask("payload", "identify", "left_foot")
+    assert code == 1
+    assert text.startswith("hc: payload: no link 'left_foot' moves; known: ")
+
+
 def test_an_empty_hand_is_identified_as_empty(robot: Starter, modes: ModeClient) -> None:
     modes.request(Intent.DAMP)
     assert robot.ask("load", str(EXAMPLE))[0] == 0

@@ -95,11 +95,14 @@ class GravityModel:
         length = float(np.linalg.norm(offset))
         return offset / length if length > 0.0 else np.array([0.0, 0.0, 1.0])
 
+    def check_link(self, link: str) -> None:
+        """Raise ConfigError unless `link` is one of `links`."""
+        if link not in self.links:
+            raise ConfigError(f"payload: no link '{link}' moves; known: {', '.join(self.links)}")
+
     def checked(self, payload: Payload, largest: float) -> Payload:
         """Return `payload`. Raises ConfigError if it is heavier than `largest` [kg], or nowhere."""
-        if payload.link not in self.links:
-            known = ", ".join(self.links)
-            raise ConfigError(f"payload: no link '{payload.link}' moves; known: {known}")
+        self.check_link(payload.link)
         if payload.mass > largest:
             raise ConfigError(
                 f"payload of '{payload.link}': {payload.mass:g} kg, expected at most {largest:g}"

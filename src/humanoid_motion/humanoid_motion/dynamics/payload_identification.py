@@ -39,11 +39,12 @@ def identify(model: GravityModel, link: str, poses: Sequence[RestingPose]) -> Id
     Its centre of mass lies on the line from the origin of the link through that of the link itself:
     along the hand. A mass below 0 counts as none.
 
-    Raises ConfigError for fewer than POSES poses, values that are not finite, and poses from which
-    mass and distance cannot be distinguished.
+    Raises ConfigError for an unknown link, fewer than POSES poses, values that are not finite, and
+    poses from which mass and distance cannot be distinguished.
     """
     if len(poses) < POSES:
         raise ConfigError(f"payload of '{link}': {len(poses)} poses, expected {POSES} at least")
+    model.check_link(link)
     axis = model.along(link)
     rows, left = [], []
     for pose in poses:

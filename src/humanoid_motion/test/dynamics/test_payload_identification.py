@@ -60,6 +60,12 @@ def test_poses_without_information_are_refused(model) -> None:
         identify(model, "lower", [hanging])
 
 
+def test_the_payload_of_an_unknown_link_is_refused(model) -> None:
+    poses = resting(model, Payload("lower", 1.0))
+    with pytest.raises(ConfigError, match="payload: no link 'foot' moves; known: "):
+        identify(model, "foot", poses)
+
+
 def test_a_torque_that_is_not_finite_is_refused(model) -> None:
     poses = resting(model, Payload("lower", 1.0))
     broken = poses[1]._replace(torque=np.array([np.nan, 0.0]))
