@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from humanoid_servo_controllers.joint_controller_state import JointControllerStates
 
 MESSAGES: Final = "control_msgs"
+ONCE: Final = 1.0  # [s] between two reports of commands that were not decoded
 _ARRAYS: Final = (
     "set_point",
     "process_value",
@@ -83,8 +84,9 @@ class ServoRosSide:
             self._of_joints = joint_controller_state.JointControllerStates(context, self._names)
 
     def on_refused(self, error: MessageRefusedError) -> None:
-        """Log a command that was not decoded."""
-        self._warn_once(f"refused: {error}")
+        """Log a command that was not decoded, with their count, once a second at most."""
+        warning = self._context.node.get_logger().warning
+        warning(f"refused: {error}", throttle_duration_sec=ONCE)
 
     def on_commands(self, message: Float64MultiArray, _: object = None) -> None:
         """Follow a command; log once why one is refused."""

@@ -28,6 +28,7 @@ from humanoid_motion.trajectory.points import MOST_POINTS, Point
 
 MESSAGES: Final = "control_msgs"
 PERIOD: Final = 0.1  # [s] between two states while a goal is active
+ONCE: Final = 1.0  # [s] between two reports of messages that were not decoded
 ARRAYS: Final = 4  # of a point: positions, velocities, accelerations, effort
 
 
@@ -101,8 +102,10 @@ class TrajectoryRosSide:
         )
 
     def on_refused(self, error: MessageRefusedError) -> None:
-        """Note a message that was not decoded."""
-        self._refused(str(error))
+        """Note a message that was not decoded; log it with their count, once a second at most."""
+        self._refusal = str(error)
+        warning = self._context.node.get_logger().warning
+        warning(f"motion refused: {error}", throttle_duration_sec=ONCE)
 
     def on_follow(
         self, request: FollowTrajectory.Request, response: FollowTrajectory.Response
