@@ -34,7 +34,7 @@ def run(start: Any) -> Any:
 def hurry(start: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     """Return a function that shortens all later waits."""
     surroundings = sys.modules[type(start).__module__]
-    return lambda: monkeypatch.setattr(surroundings, "TIMEOUT", 3.0)
+    return lambda: monkeypatch.setattr(surroundings, "LONGEST_WAIT", 3.0)
 
 
 def test_clean_up_accepts_programs_that_end_on_a_signal_or_have_ended(run: Any) -> None:
