@@ -14,7 +14,9 @@ def main() -> int:
     end, permission = end_on_signals(), StartPermission()
     from humanoid_controller_manager.ros.process.control_process import run
     from humanoid_controllers.mode_manager.mode_manager_node import ModeManagerNode
+    from humanoid_policy.model import load_runtime
 
+    load_runtime()
     try:
         return run([ModeManagerNode], sys.argv, end, permission)
     finally:
@@ -25,7 +27,9 @@ def main_without_mode_manager() -> int:
     """Entry point of `control_without_mode_manager`: for test benches and other mode managers."""
     end, permission = end_on_signals(), StartPermission()
     from humanoid_controller_manager.ros.process.control_process import run
+    from humanoid_policy.model import load_runtime
 
+    load_runtime()
     try:
         return run([], sys.argv, end, permission)
     finally:

@@ -1,5 +1,6 @@
 """A policy's model: an ONNX file, run by ONNX Runtime on one thread."""
 
+from contextlib import suppress
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
 from typing import Any, Final, NamedTuple, Self
@@ -120,8 +121,17 @@ def policy_file(name: str) -> Path:
         ) from error
 
 
+def load_runtime() -> None:
+    """Import ONNX Runtime if it is installed; for the time before a control loop runs.
+
+    The import holds the interpreter for 25 ms: beside the loop, it would delay a tick.
+    """
+    with suppress(ImportError):
+        import onnxruntime  # noqa: F401
+
+
 def _session(content: bytes, where: str) -> Any:
-    import onnxruntime  # takes 0.3 s, and only policies need it
+    import onnxruntime  # only policies need it
 
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
