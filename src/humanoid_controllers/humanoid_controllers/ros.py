@@ -10,13 +10,18 @@ from rclpy.time import Time
 from sensor_msgs.msg import JointState as JointStateMessage
 from std_msgs.msg import Header
 
-from humanoid_control_common.errors import ConfigError, ControllerError, RobotError
+from humanoid_control_common.errors import ConfigError, ControllerError
 from humanoid_control_common.log_on_change import LogOnChange
 from humanoid_control_common.robot.mit_interface import COMMAND_INTERFACES, STATE_INTERFACES
 from humanoid_control_common.robot.robot_namespace import checked_namespace, frame_prefix
 from humanoid_controller_manager.loop.snapshot import Snapshot
 from humanoid_controller_manager.ros.plugin_context import PluginContext, SnapshotListener
-from humanoid_controller_manager.ros.topics.bounded_topic import BoundedTopic, message_size
+from humanoid_controller_manager.ros.topics.bounded_topic import (
+    BoundedTopic,
+    MessageRefusedError,
+    message_size,
+    refusal_log,
+)
 from humanoid_controller_manager.ros.topics.diagnostics import diagnostic_array
 from humanoid_controller_manager.ros.topics.message_template import MessageTemplate, nanoseconds
 from humanoid_controllers.joint_state_broadcaster import JointStateBroadcaster
@@ -87,7 +92,7 @@ def attach_remote(context: PluginContext, controller: RemotePolicyController) ->
     """
     side = _RemoteSide(context, controller)
     largest = command_size(len(context.robot.joints))
-    topic = BoundedTopic(MITCommand, largest, side.receive, side.refuse)
+    topic = BoundedTopic(MITCommand, largest, side.receive, side.refuse_message)
     topic.subscribe(context.node, "~/command", 4)
     return side.publish
 
@@ -100,11 +105,17 @@ class _RemoteSide:
         self._context, self._controller = context, controller
         self._machine, self._age = context.machine, MessageAge()
         self._warn_once = LogOnChange(node.get_logger().warning)
+        self._log_refusal = refusal_log(node, "command refused")
         self._report = RemoteReport()
         self._diagnostics = node.create_publisher(DiagnosticArray, "diagnostics", 10)
         self._name, self._namespace = node.get_name(), checked_namespace(node.get_namespace())
 
-    def refuse(self, error: RobotError) -> None:
+    def refuse_message(self, error: MessageRefusedError) -> None:
+        """Log and count a command that was not decoded."""
+        self._log_refusal(error)
+        self._report.received(self._machine.clock(), str(error))
+
+    def refuse(self, error: ControllerError) -> None:
         """Log and count a refused command."""
         self._warn_once(f"command refused: {error}")
         self._report.received(self._machine.clock(), str(error))

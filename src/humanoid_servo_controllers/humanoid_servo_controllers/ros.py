@@ -21,8 +21,8 @@ from humanoid_controller_manager.loop.snapshot import Snapshot
 from humanoid_controller_manager.ros.plugin_context import PluginContext, SnapshotListener
 from humanoid_controller_manager.ros.topics.bounded_topic import (
     BoundedTopic,
-    MessageRefusedError,
     message_size,
+    refusal_log,
 )
 from humanoid_servo_controllers.controllers import (
     MixedPositionVelocityController,
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from humanoid_servo_controllers.joint_controller_state import JointControllerStates
 
 MESSAGES: Final = "control_msgs"
-ONCE: Final = 1.0  # [s] between two reports of commands that were not decoded
 _ARRAYS: Final = (
     "set_point",
     "process_value",
@@ -57,7 +56,8 @@ def attach_servo(context: PluginContext, controller: ServoController) -> Snapsho
     side = ServoRosSide(context, controller)
     node = context.node
     largest = message_size(names=0, numbers=len(controller.joints))
-    commands = BoundedTopic(Float64MultiArray, largest, side.on_commands, side.on_refused)
+    refuse = refusal_log(node, "refused")
+    commands = BoundedTopic(Float64MultiArray, largest, side.on_commands, refuse)
     commands.subscribe(node, "~/commands", 4)
     node.create_subscription(Float64, "~/max_force_factor", side.on_factor, 4)
     node.create_service(SetServoGains, "~/set_gains", side.on_set_gains)
@@ -82,11 +82,6 @@ class ServoRosSide:
             from humanoid_servo_controllers import joint_controller_state
 
             self._of_joints = joint_controller_state.JointControllerStates(context, self._names)
-
-    def on_refused(self, error: MessageRefusedError) -> None:
-        """Log a command that was not decoded, with their count, once a second at most."""
-        warning = self._context.node.get_logger().warning
-        warning(f"refused: {error}", throttle_duration_sec=ONCE)
 
     def on_commands(self, message: Float64MultiArray, _: object = None) -> None:
         """Follow a command; log once why one is refused."""

@@ -18,13 +18,13 @@ from humanoid_control_common.robot.joints import JointLimits, JointSet
 from humanoid_control_common.robot.mit_interface import JointCommand, JointState
 from humanoid_controller_manager.controller import RobotFacts
 from humanoid_controller_manager.ros.plugin_context import PluginContext
-from humanoid_controller_manager.ros.topics.bounded_topic import MessageRefusedError
+from humanoid_controller_manager.ros.topics.bounded_topic import MessageRefusedError, refusal_log
 from humanoid_servo_controllers.controllers import (
     MixedPositionVelocityController,
     PositionController,
     ServoController,
 )
-from humanoid_servo_controllers.ros import ServoRosSide, attach_servo
+from humanoid_servo_controllers.ros import attach_servo
 
 NAMES = ("knuckle", "tip")
 STAMPED = 1000  # [s], the ROS time of every tick
@@ -105,9 +105,9 @@ def test_commands_and_factors_arrive_and_are_in_the_published_state(side: Side) 
 def test_a_flood_of_commands_that_are_too_large_does_not_fill_the_log(
     side: Side, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    ros_side = ServoRosSide(side.plugin_context, side.controller)
+    refuse = refusal_log(side.node, "refused")
     for count in range(1000):
-        ros_side.on_refused(MessageRefusedError(f"too large; {count} refused"))
+        refuse(MessageRefusedError(f"too large; {count} refused"))
     assert 1 <= capfd.readouterr().err.count("refused: too large") < 100
 
 

@@ -23,7 +23,7 @@ from humanoid_controller_manager.ros.parameters import node_document, parse
 from humanoid_controller_manager.ros.process.companion import Companion
 from humanoid_controller_manager.ros.process.ros_session import RosSession, parameters_of
 from humanoid_controller_manager.ros.process.shutdown_report import ShutdownReport
-from humanoid_controller_manager.ros.topics.bounded_topic import BoundedTopic, MessageRefusedError
+from humanoid_controller_manager.ros.topics.bounded_topic import BoundedTopic, refusal_log
 from humanoid_controller_manager.ros.topics.message_template import MessageTemplate, nanoseconds
 from humanoid_controller_manager.ros.topics.qos_profiles import LATCHED_HISTORY
 from humanoid_controller_manager.ros.topics.safety_messages import safety_report
@@ -187,15 +187,11 @@ class ModeManagerNode(Companion, SwitchAuthority):
         self, kind: Any, topic: str, callback: Callable[[Any], object], qos: QoSProfile | int
     ) -> BoundedTopic:
         """Subscribe to a topic; log the messages that are too large."""
-        warning = self.node.get_logger().warning
 
         def accept(message: Any, _: object) -> None:
             callback(message)
 
-        def refuse(error: MessageRefusedError) -> None:
-            warning(f"{topic}: {error}", throttle_duration_sec=1.0)
-
-        bounded = BoundedTopic(kind, LARGEST, accept, refuse)
+        bounded = BoundedTopic(kind, LARGEST, accept, refusal_log(self.node, topic))
         bounded.subscribe(self.node, topic, qos)
         return bounded
 

@@ -18,6 +18,7 @@ from humanoid_controller_manager.ros.topics.bounded_topic import (
     BoundedTopic,
     MessageRefusedError,
     message_size,
+    refusal_log,
 )
 from humanoid_controller_manager.ros.topics.message_template import nanoseconds
 from humanoid_controller_manager.ros.topics.qos_profiles import LATCHED
@@ -28,7 +29,6 @@ from humanoid_motion.trajectory.points import MOST_POINTS, Point
 
 MESSAGES: Final = "control_msgs"
 PERIOD: Final = 0.1  # [s] between two states while a goal is active
-ONCE: Final = 1.0  # [s] between two reports of messages that were not decoded
 ARRAYS: Final = 4  # of a point: positions, velocities, accelerations, effort
 
 
@@ -84,6 +84,7 @@ class TrajectoryRosSide:
         self._planner = controller.planner
         self._follower = controller.follower
         self._warn_once = LogOnChange(context.node.get_logger().warning)
+        self._log_refusal = refusal_log(context.node, "motion refused")
         self._refusal = ""  # of the latest request
         self.snapshot: Snapshot | None = None  # the latest
         self._states = context.node.create_publisher(TrajectoryState, "~/state", LATCHED)
@@ -102,10 +103,9 @@ class TrajectoryRosSide:
         )
 
     def on_refused(self, error: MessageRefusedError) -> None:
-        """Note a message that was not decoded; log it with their count, once a second at most."""
+        """Note a message that was not decoded; log it with their count."""
         self._refusal = str(error)
-        warning = self._context.node.get_logger().warning
-        warning(f"motion refused: {error}", throttle_duration_sec=ONCE)
+        self._log_refusal(error)
 
     def on_follow(
         self, request: FollowTrajectory.Request, response: FollowTrajectory.Response

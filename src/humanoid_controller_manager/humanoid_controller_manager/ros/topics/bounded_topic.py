@@ -22,6 +22,7 @@ LONGEST_NAME: Final = 256  # bytes of a joint's name in a message
 _REST: Final = 4096  # bytes for header, layout, sizes of arrays
 _NUMBER: Final = 8  # bytes
 MOST_AT_ONCE: Final = 10  # messages
+LOG_PERIOD: Final = 1.0  # [s]
 
 
 class MessageRefusedError(RobotError):
@@ -31,6 +32,19 @@ class MessageRefusedError(RobotError):
 def message_size(*, names: int, numbers: int) -> int:
     """Return the bytes that a message with so many names of joints and numbers takes at most."""
     return _REST + names * LONGEST_NAME + numbers * _NUMBER
+
+
+def refusal_log(node: Node, what: str) -> Callable[[MessageRefusedError], None]:
+    """Return a function that logs refusals of `what`, LOG_PERIOD apart at least.
+
+    Each text has another count, so a log without repetitions would have every one.
+    """
+    warning = node.get_logger().warning
+
+    def log(error: MessageRefusedError) -> None:
+        warning(f"{what}: {error}", throttle_duration_sec=LOG_PERIOD)
+
+    return log
 
 
 @dataclass(slots=True)
