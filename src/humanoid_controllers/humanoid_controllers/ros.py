@@ -1,6 +1,6 @@
 """The ROS sides of the controllers: their topics."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, Final, NotRequired, TypedDict
 
 from diagnostic_msgs.msg import DiagnosticArray
@@ -51,11 +51,10 @@ def attach_joint_state_broadcaster(
     states = context.node.create_publisher(JointStateMessage, topics.joint_states_topic, 10)
     commands = context.node.create_publisher(MITCommand, topics.joint_commands_topic, 10)
     names = list(context.robot.joints.names)
-    header, width = Header(frame_id=f"{frame_prefix(namespace)}{topics.frame_id}"), len(names)
-    zeros = dict.fromkeys(STATE_INTERFACES, [0.0] * width)
-    state = MessageTemplate(JointStateMessage(header=header, name=names, **zeros), 3, width)
-    zeros = dict.fromkeys(COMMAND_INTERFACES, [0.0] * width)
-    command = MessageTemplate(MITCommand(header=header, joint_names=names, **zeros), 5, width)
+    header = Header(frame_id=f"{frame_prefix(namespace)}{topics.frame_id}")
+    state = _template(JointStateMessage(header=header, name=names), STATE_INTERFACES, len(names))
+    empty = MITCommand(header=header, joint_names=names)
+    command = _template(empty, COMMAND_INTERFACES, len(names))
 
     def publish(snapshot: Snapshot) -> None:
         stamp = nanoseconds(context.stamp(snapshot))
@@ -65,6 +64,13 @@ def attach_joint_state_broadcaster(
             commands.publish(command.filled(stamp, snapshot.command_array))
 
     return publish
+
+
+def _template(message: Any, interfaces: Sequence[str], joints: int) -> MessageTemplate:
+    """Return the template of a message that has a field for each of `interfaces`."""
+    for interface in interfaces:
+        setattr(message, interface, [0.0] * joints)
+    return MessageTemplate(message, len(interfaces), joints)
 
 
 def _require_relative(node: Node, *topics: str) -> None:
