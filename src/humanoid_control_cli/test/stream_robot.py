@@ -74,6 +74,14 @@ def until(states: Iterator[JointStates], condition: Callable[[JointStates], obje
     raise AssertionError("the states have ended")
 
 
+def until_executed(states: Iterator[JointStates], key: int, since: JointStates) -> JointStates:
+    """Return the first state in which update `key` is in force, executed first after `since`.
+
+    Without `since` this could be an earlier client's update of the same key.
+    """
+    return until(states, lambda it: it.applied_key == key and it.applied > since.acquired)
+
+
 def ends(control: Control, kind: type[Exception]) -> str:
     """Return the text with which the robot ends the stream; the next `send` raises it."""
 

@@ -58,6 +58,7 @@ from src.humanoid_control_cli.test.stream_robot import (
     standing_by,
     stiff_beyond,
     until,
+    until_executed,
 )
 
 PATH: Final = f"{os.environ['PATH']}:/usr/sbin:/sbin"
@@ -323,10 +324,11 @@ def test_a_thousand_keys_come_back_in_order_and_after_their_sending(
 def test_the_key_0_is_none(ready: ModeClient, client: JointClient) -> None:
     """Case 26 of docs/verification/joint_stream.md."""
     states = client.states()
-    pose = next(states).position
+    start = next(states)
+    pose = start.position
     with client.control() as control:
         first = control.send(pose, horizon=0.5)
-        until(states, lambda it: it.applied_key == first)
+        until_executed(states, first, start)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("default")
             for _ in range(3):
@@ -373,10 +375,9 @@ def test_a_stop_by_the_operator_ends_the_stream_and_is_a_fault(
     Faults of drives and motors: see the fault campaign.
     """
     states, ticks = client.states(), Ticks()
-    pose = next(states).position
+    start = next(states)
     with client.control() as control:
-        key = control.send(pose, horizon=0.9)
-        until(states, lambda it: it.applied_key == key)
+        until_executed(states, control.send(start.position, horizon=0.9), start)
         press(ready._client)
         before = ticks.number
         assert "emergency stop" in ends(control, InactiveError).lower()
@@ -404,11 +405,10 @@ def test_a_clock_that_is_wrong_needs_the_synchronization(
         "humanoid_joint_client.client.time", SimpleNamespace(monotonic_ns=lambda: now() + offset)
     )
     states = client.states(keep=1000)
-    pose, before = next(states).position, now()
+    start = next(states)
+    pose = start.position
     with client.control() as control:
-        key = control.send(pose, horizon=0.9)
-        # An earlier client may have used the same key.
-        state = until(states, lambda it: it.applied_key == key and it.applied > before)
+        state = until_executed(states, control.send(pose, horizon=0.9), start)
         assert state.execution is Execution.FOLLOWING
         monkeypatch.setattr(client, "synchronize", lambda _="": client._synchronization)
         client._synchronization = Synchronization(0, 0)
@@ -457,7 +457,8 @@ def test_bytes_at_random_and_huge_arrays_do_not_reach_the_robot(
     """Case 41 of docs/verification/joint_stream.md: beside a client that goes on."""
     chance = np.random.default_rng(1)
     states = client.states(keep=2000)
-    pose = next(states).position
+    start = next(states)
+    pose = start.position
     huge = pb.Update(position=[0.0] * 1_000_000).SerializeToString()
     fits = pb.Update(position=[0.0] * (LARGEST_MESSAGE // 8 - 10)).SerializeToString()
     with client.control() as control:
@@ -476,8 +477,7 @@ def test_bytes_at_random_and_huge_arrays_do_not_reach_the_robot(
             with suppress(OSError):
                 connection.send_raw(data)
             connection.close()
-        key = control.send(pose, horizon=0.9)
-        last = until(states, lambda it: it.applied_key == key)
+        last = until_executed(states, control.send(pose, horizon=0.9), start)
         assert last.execution is Execution.FOLLOWING
         assert isinstance(last, JointStates)
 

@@ -4,6 +4,7 @@ from typing import Any, Final
 
 from humanoid_control_msgs.msg import SafetyStatus
 from humanoid_control_msgs.srv import ClearFault
+from rclpy.duration import Duration
 from std_msgs.msg import Bool, String
 from std_srvs.srv import Trigger
 
@@ -21,6 +22,7 @@ STOP_TOPIC: Final = "emergency_stop"
 HEARTBEAT_TOPIC: Final = "emergency_stop/heartbeat"
 SOURCE: Final = "emergency_stop"
 AGAIN: Final = 0.05  # [s] until it is sent once more
+DELIVERY: Final = Duration(seconds=0.5)  # in which each listener gets the stops that were sent
 BEAT_PERIOD: Final = 0.1  # [s]
 CLEAR_FAULT: Final = "mode_manager/clear_fault"
 LATCHED_TIME: Final = 0.5  # [s] in which the latest report of every source arrives
@@ -30,6 +32,9 @@ POWER_DOWN_TIMEOUT: Final = ANSWER + 1.0  # [s]
 
 def press(client: Client) -> StampedStatement:
     """Stop the robot. Returns the statement then in force, of DAMPING or ZERO_TORQUE.
+
+    Waits up to DELIVERY until every stop that was sent has arrived, so that none arrives after a
+    later `clear_faults` and stops the robot again.
 
     Raises NoAnswerError without a subscriber, or if no safe mode is stated.
     """
@@ -46,6 +51,7 @@ def press(client: Client) -> StampedStatement:
     for _ in range(max(1, round(client.timeout / AGAIN))):
         topic.publish(Bool(data=True))
         if client.wait(holds, AGAIN):
+            topic.wait_for_all_acked(DELIVERY)
             assert modes.latest is not None
             return modes.latest
     state = f"in force is {modes.latest}" if modes.latest else "no mode is stated"
