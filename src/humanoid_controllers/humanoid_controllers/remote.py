@@ -56,21 +56,17 @@ class RemoteCommand:
     arrival: float
 
 
-def checked_command(
-    joints: JointSet,
-    names: Sequence[str],
-    values: Mapping[str, Sequence[float]],
-    arrival: float,
-) -> RemoteCommand:
-    """Return a received command after checking it.
+def command_array(
+    joints: JointSet, names: Sequence[str], values: Mapping[str, Sequence[float]]
+) -> FloatArray:
+    """Return the values of a received command, shape (5, n) in joint order.
 
     Args:
         joints: the robot's joints.
         names: must be exactly those, in their order.
         values: the five interfaces, each as long as `names`.
-        arrival: the loop's time [s]; the sender's clock is not used.
 
-    Raises ControllerError with the reason for a wrong command.
+    Raises ControllerError with the difference.
     """
     if tuple(names) != joints.names:
         raise ControllerError(_joint_mismatch(joints, names))
@@ -81,9 +77,17 @@ def checked_command(
     ]
     if wrong:
         raise ControllerError(f"expected {len(joints)} values each, found: {', '.join(wrong)}")
-    command = JointCommand(
-        len(joints), np.array([values[name] for name in COMMAND_INTERFACES], dtype=np.float64)
-    )
+    return np.array([values[name] for name in COMMAND_INTERFACES], dtype=np.float64)
+
+
+def checked_command(joints: JointSet, array: FloatArray, arrival: float) -> RemoteCommand:
+    """Return the command of `array`, shape (5, n) in joint order, after checking its values.
+
+    `arrival` is the loop's time [s]; the sender's clock is not used.
+
+    Raises ControllerError with the joints of wrong values.
+    """
+    command = JointCommand(len(joints), array)
     if not command.is_valid():
         bad = joints.named(command.invalid_joints())
         raise ControllerError(f"not finite, absurdly large, or a negative gain: {bad}")

@@ -6,12 +6,12 @@ from typing import Any, Final, NotRequired, TypedDict
 from diagnostic_msgs.msg import DiagnosticArray
 from humanoid_control_msgs.msg import MITCommand
 from rclpy.node import Node
-from rclpy.time import Time
 from sensor_msgs.msg import JointState as JointStateMessage
 from std_msgs.msg import Header
 
 from humanoid_control_common.errors import ConfigError, ControllerError
 from humanoid_control_common.log_on_change import LogOnChange
+from humanoid_control_common.robot.joints import FloatArray
 from humanoid_control_common.robot.mit_interface import COMMAND_INTERFACES, STATE_INTERFACES
 from humanoid_control_common.robot.robot_namespace import checked_namespace, frame_prefix
 from humanoid_controller_manager.loop.snapshot import Snapshot
@@ -24,9 +24,10 @@ from humanoid_controller_manager.ros.topics.bounded_topic import (
 )
 from humanoid_controller_manager.ros.topics.diagnostics import diagnostic_array
 from humanoid_controller_manager.ros.topics.message_template import MessageTemplate, nanoseconds
+from humanoid_controller_manager.ros.topics.rows_reader import RowsReader
 from humanoid_controllers.joint_state_broadcaster import JointStateBroadcaster
 from humanoid_controllers.message_age import MessageAge
-from humanoid_controllers.remote import RemotePolicyController, checked_command
+from humanoid_controllers.remote import RemotePolicyController, checked_command, command_array
 from humanoid_controllers.remote_report import RemoteReport
 
 LONGEST_WAIT: Final = 1.0  # [s] counted at most: the system's clock may have been set
@@ -98,7 +99,13 @@ def attach_remote(context: PluginContext, controller: RemotePolicyController) ->
     """
     side = _RemoteSide(context, controller)
     largest = command_size(len(context.robot.joints))
-    topic = BoundedTopic(MITCommand, largest, side.receive, side.refuse_message)
+    topic = BoundedTopic(
+        MITCommand,
+        largest,
+        side.receive,
+        side.refuse_message,
+        take_undecoded=side.receive_undecoded,
+    )
     topic.subscribe(context.node, "~/command", 4)
     return side.publish
 
@@ -115,6 +122,7 @@ class _RemoteSide:
         self._report = RemoteReport()
         self._diagnostics = node.create_publisher(DiagnosticArray, "diagnostics", 10)
         self._name, self._namespace = node.get_name(), checked_namespace(node.get_namespace())
+        self._read_frame("")
 
     def refuse_message(self, error: MessageRefusedError) -> None:
         """Log and count a command that was not decoded."""
@@ -128,16 +136,25 @@ class _RemoteSide:
 
     def receive(self, message: MITCommand, info: _MessageInfo) -> None:
         """Pass a command on to the controller, or refuse it."""
-        arrival = self._arrival(message, info)
+        arrival = self._arrival(nanoseconds(message.header.stamp), info)
         values = {interface: getattr(message, interface) for interface in COMMAND_INTERFACES}
-        joints = self._context.robot.joints
         try:
-            command = checked_command(joints, message.joint_names, values, arrival)
+            array = command_array(self._context.robot.joints, message.joint_names, values)
         except ControllerError as error:
             self.refuse(error)
             return
-        self._report.received(self._machine.clock())
-        self._controller.receive(command)
+        if message.header.frame_id != self._frame_id:
+            self._read_frame(message.header.frame_id)
+        self._pass_on(array, arrival)
+
+    def receive_undecoded(self, data: bytes, info: _MessageInfo) -> bool:
+        """Pass a serialized command on, or refuse it; return False if it must be decoded."""
+        read = self._reader.read(data)
+        if read is None:
+            return False
+        stamp, array = read
+        self._pass_on(array, self._arrival(stamp, info))
+        return True
 
     def publish(self, snapshot: Snapshot) -> None:
         """Publish the diagnosis of the commands, if one is due."""
@@ -148,11 +165,28 @@ class _RemoteSide:
             stamp = self._context.stamp(snapshot)
             self._diagnostics.publish(diagnostic_array(stamp, [diagnosis], self._namespace))
 
-    def _arrival(self, message: MITCommand, info: _MessageInfo) -> float:
-        """Return when a message arrived [s], on the loop's clock; count it in its stream."""
+    def _read_frame(self, frame_id: str) -> None:
+        """Read commands with this frame, of all joints in their order, undecoded."""
+        names = self._context.robot.joints.names
+        self._frame_id = frame_id
+        self._reader = RowsReader(frame_id, names, len(COMMAND_INTERFACES))
+
+    def _pass_on(self, array: FloatArray, arrival: float) -> None:
+        try:
+            command = checked_command(self._context.robot.joints, array, arrival)
+        except ControllerError as error:
+            self.refuse(error)
+            return
+        self._report.received(self._machine.clock())
+        self._controller.receive(command)
+
+    def _arrival(self, stamp: int, info: _MessageInfo) -> float:
+        """Return when a message arrived [s], on the loop's clock; count it in its stream.
+
+        `stamp`: [ns] of its header.
+        """
         arrival, now = self._context.now(), self._machine.system_time_ns()
         simulated = self._context.simulated
-        stamp = Time.from_msg(message.header.stamp).nanoseconds
         self._report.stream.arrived(
             (info["received_timestamp"] or now) * 1e-9,
             info.get("publication_sequence_number"),

@@ -14,7 +14,12 @@ from pydantic import ValidationError
 from humanoid_control_common.errors import ControllerError
 from humanoid_control_common.robot.joints import JointSet
 from humanoid_control_common.robot.mit_interface import COMMAND_INTERFACES, JointCommand
-from humanoid_controllers.remote import RemoteCommand, RemotePolicyController, checked_command
+from humanoid_controllers.remote import (
+    RemoteCommand,
+    RemotePolicyController,
+    checked_command,
+    command_array,
+)
 
 NAMES = ("shoulder", "elbow", "wrist")
 JOINTS = JointSet(NAMES)
@@ -30,7 +35,7 @@ def _values(**changes: Any) -> dict[str, Any]:
 
 def test_valid_command_is_accepted_unchanged() -> None:
     rows = {name: [i, i + 0.1, i + 0.2] for i, name in enumerate(COMMAND_INTERFACES)}
-    command = checked_command(JOINTS, list(NAMES), rows, 12.5)
+    command = checked_command(JOINTS, command_array(JOINTS, list(NAMES), rows), 12.5)
     assert command.array.tolist() == list(rows.values())
     assert command.arrival == 12.5
 
@@ -51,7 +56,7 @@ def test_joints_must_be_exactly_the_robots_in_their_order(
     names: list[str], expected: list[str]
 ) -> None:
     with pytest.raises(ControllerError) as caught:
-        checked_command(JOINTS, names, _values(), 0.0)
+        command_array(JOINTS, names, _values())
     for part in expected:
         assert part in str(caught.value)
 
@@ -61,7 +66,7 @@ def test_joints_must_be_exactly_the_robots_in_their_order(
 def test_every_interface_must_have_a_value_for_every_joint(interface: str, length: int) -> None:
     values = _values(**{interface: [0.0] * length})
     with pytest.raises(ControllerError, match=rf"expected 3 values each.*{interface} \({length}\)"):
-        checked_command(JOINTS, NAMES, values, 0.0)
+        command_array(JOINTS, NAMES, values)
 
 
 @pytest.mark.parametrize("interface", COMMAND_INTERFACES)
@@ -69,24 +74,25 @@ def test_every_interface_must_have_a_value_for_every_joint(interface: str, lengt
 def test_values_must_be_finite(interface: str, value: float) -> None:
     values = _values(**{interface: [0.0, value, 0.0]})
     with pytest.raises(ControllerError, match=r"elbow$"):
-        checked_command(JOINTS, NAMES, values, 0.0)
+        checked_command(JOINTS, command_array(JOINTS, NAMES, values), 0.0)
 
 
 @pytest.mark.parametrize("interface", ["stiffness", "damping"])
 def test_gains_must_not_be_negative(interface: str) -> None:
     values = _values(**{interface: [0.0, 0.0, -1e-9]})
     with pytest.raises(ControllerError, match=r"negative gain: wrist$"):
-        checked_command(JOINTS, NAMES, values, 0.0)
+        checked_command(JOINTS, command_array(JOINTS, NAMES, values), 0.0)
 
 
 def test_absurd_but_finite_values_are_refused_naming_the_joint() -> None:
     with pytest.raises(ControllerError, match=r"elbow$"):
-        checked_command(JOINTS, NAMES, _values(position=[0.0, 1.7e308, 0.0]), 0.0)
+        values = _values(position=[0.0, 1.7e308, 0.0])
+        checked_command(JOINTS, command_array(JOINTS, NAMES, values), 0.0)
 
 
 def test_the_senders_clock_has_no_way_in() -> None:
     parameters = inspect.signature(checked_command).parameters
-    assert list(parameters) == ["joints", "names", "values", "arrival"]
+    assert list(parameters) == ["joints", "array", "arrival"]
 
 
 class Stream:
@@ -312,4 +318,4 @@ def test_a_message_with_a_hundred_thousand_joints_is_refused_at_once() -> None:
     names = [f"joint {i}" for i in range(100_000)]
     values = {interface: [0.0] * len(names) for interface in COMMAND_INTERFACES}
     with pytest.raises(ControllerError, match="100000 joint names, expected 3"):
-        checked_command(JointSet(("a", "b", "c")), names, values, 0.0)
+        command_array(JointSet(("a", "b", "c")), names, values)

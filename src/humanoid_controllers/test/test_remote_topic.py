@@ -13,12 +13,15 @@ from diagnostic_msgs.msg import DiagnosticArray
 from humanoid_control_msgs.msg import MITCommand
 from hypothesis import given
 from hypothesis import strategies as st
+from rclpy.serialization import deserialize_message
+from std_msgs.msg import Header
 from test_support.lone_node import LoneNode
 
 from humanoid_control_common.machine.linux import LinuxMachine
 from humanoid_control_common.robot.mit_interface import JointCommand
 from humanoid_controller_manager.controller import RobotFacts
 from humanoid_controller_manager.ros.plugin_context import PluginContext
+from humanoid_controller_manager.ros.topics import bounded_topic
 from humanoid_controllers import ros
 from humanoid_controllers.remote import RemotePolicyController
 from humanoid_controllers.ros import LONGEST_WAIT, waiting_time
@@ -34,9 +37,11 @@ class Inbox(RemotePolicyController):
 
     def __init__(self) -> None:
         self.arrivals: list[float] = []
+        self.commands: list[Any] = []
 
     def receive(self, command: Any) -> None:
         self.arrivals.append(command.arrival)
+        self.commands.append(command.array.tolist())
         super().receive(command)
 
 
@@ -82,12 +87,16 @@ class Remote(LoneNode):
 
     def send(self) -> None:
         """Publish a command, and have it received."""
-        names = list(self.facts.joints.names)
-        command = MITCommand(joint_names=names)
-        for interface in ("position", "velocity", "effort", "stiffness", "damping"):
-            setattr(command, interface, [0.1] * len(names))
-        self._commands.publish(command)
+        self.publish(0.1)
         self.spin_until(lambda: bool(self.controller.arrivals))
+
+    def publish(self, *values: float, frame_id: str = "") -> None:
+        """Publish a command with `values` in every interface; one value is that of all joints."""
+        names = list(self.facts.joints.names)
+        command = MITCommand(header=Header(frame_id=frame_id), joint_names=names)
+        for interface in ("position", "velocity", "effort", "stiffness", "damping"):
+            setattr(command, interface, values if len(values) > 1 else list(values) * len(names))
+        self._commands.publish(command)
 
 
 @pytest.fixture
@@ -178,5 +187,25 @@ def test_diagnostics_contain_the_state_of_remote_and_the_latest_refused_command(
     remote.send_wrong()
     refused = "follows commands; 1 refused, the latest (number 2): joints unknown: knee; missing: "
     remote.spin_until(lambda: reported(refused, in_charge))
+    remote.publish(0.1, float("nan"), 0.1)
+    remote.spin_until(lambda: reported("(number 3): not finite, absurdly large, or a", in_charge))
     remote.send_huge()
     remote.spin_until(lambda: reported("a MITCommand of", in_charge))
+
+
+def test_commands_that_differ_in_numbers_only_are_not_decoded(
+    remote: Remote, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    decoded: list[bytes] = []
+
+    def decode(data: bytes, kind: Any) -> Any:
+        decoded.append(data)
+        return deserialize_message(data, kind)
+
+    monkeypatch.setattr(bounded_topic, "deserialize_message", decode)
+    remote.attach(simulated=False)
+    for i, frame_id in enumerate(["", "", "policy", "policy", "", ""]):
+        remote.publish(0.1 * i, 0.2, 0.3, frame_id=frame_id)
+        remote.spin_until(lambda count=i + 1: len(remote.controller.commands) == count)
+    assert remote.controller.commands == [[[0.1 * i, 0.2, 0.3]] * 5 for i in range(6)]
+    assert len(decoded) == 2  # the first of each other frame

@@ -114,9 +114,16 @@ def test_waiting_messages_are_taken_without_the_executor_a_few_at_once(
     assert names == [f"joint_{i}" for i in range(MOST_AT_ONCE + 1)]
 
 
-def test_what_the_process_itself_has_published_is_not_taken(listener: Listener) -> None:
-    listener.topic.own = _jog(3)
-    listener.topic.receive(_jog(3), {})
+def test_a_message_that_is_taken_undecoded_goes_no_further(listener: Listener) -> None:
+    found: list[Any] = []
+
+    def take(data: bytes, info: Any) -> bool:
+        found.append(info)
+        return data == _jog(3)
+
+    listener.topic.take_undecoded = take
+    listener.topic.receive(_jog(3), {"received_timestamp": 7})
     assert listener.accepted == []
-    listener.topic.receive(_jog(2), {})
+    listener.topic.receive(_jog(2), {"received_timestamp": 8})
     assert len(listener.accepted) == 1
+    assert found == [{"received_timestamp": 7}, {"received_timestamp": 8}]

@@ -107,6 +107,7 @@ class ModeManagerNode(Companion, SwitchAuthority):
         self._shut_down = shut_down
         self._stated: Statement | None = None
         self._template: MessageTemplate  # of the statement
+        self._published = b""  # the latest statement, as it was sent
         self._event_log = EventLog()
         # Reports of this process's sources come with the snapshots, earlier than by topic.
         self._own_sources = {info.name for info in manager.description.blocks}
@@ -173,6 +174,7 @@ class ModeManagerNode(Companion, SwitchAuthority):
         self._statements = node.create_publisher(ControlMode, "control_mode", 10)
         # Deep enough that a flood of other requests does not push a DAMP out.
         self._requests = self._subscribe(ControlMode, "control_mode", self._on_control_mode, 100)
+        self._requests.take_undecoded = lambda data, _: data == self._published
         self._subscribe(SafetyStatus, "safety_status", self._on_safety, LATCHED_HISTORY)
         if impedance_topic:
             self._subscribe(ImpedanceState, impedance_topic, self._on_impedance, 1)
@@ -219,8 +221,8 @@ class ModeManagerNode(Companion, SwitchAuthority):
         if statement != self._stated:
             self._stated, self._template = statement, MessageTemplate(_message(statement))
         stamp = nanoseconds(self._manager.stamp(self._modes.observed))
-        self._requests.own = self._template.filled(stamp)
-        self._statements.publish(self._requests.own)
+        self._published = self._template.filled(stamp)
+        self._statements.publish(self._published)
 
     def _on_control_mode(self, message: ControlMode) -> None:
         if message.controller_name:

@@ -56,7 +56,8 @@ class BoundedTopic:
     accept: Callable[[Any, Any], None]  # called with a message and rclpy's information about it
     refuse: Callable[[MessageRefusedError], None]  # called with the reason: size, and count
     refused: int = 0  # messages so far
-    own: bytes = b""  # what this process has published there last; it is not taken
+    # Called first, with the message as it was sent. Returns True if it need not be decoded.
+    take_undecoded: Callable[[bytes, Any], bool] = lambda _data, _info: False
     _subscription: Any = None  # of rclpy
 
     def subscribe(self, node: Node, topic: str, qos: QoSProfile | int) -> None:
@@ -73,7 +74,7 @@ class BoundedTopic:
 
     def receive(self, data: bytes, info: Any) -> None:
         """Take a message as it was sent."""
-        if data == self.own:
+        if self.take_undecoded(data, info):
             return
         if len(data) > self.largest:
             self._note(f"of {len(data)} bytes, expected {self.largest} at most")
