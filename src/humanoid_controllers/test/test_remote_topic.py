@@ -204,7 +204,7 @@ def test_commands_that_differ_in_numbers_only_are_not_decoded(
 
     monkeypatch.setattr(bounded_topic, "deserialize_message", decode)
     remote.attach(simulated=False)
-    for i, frame_id in enumerate(["", "", "policy", "policy", "", ""]):
+    for i, frame_id in enumerate(["", "policy", "policy", "policy", "", ""]):
         remote.publish(0.1 * i, 0.2, 0.3, frame_id=frame_id)
         remote.spin_until(lambda count=i + 1: len(remote.controller.commands) == count)
     assert remote.controller.commands == [[[0.1 * i, 0.2, 0.3]] * 5 for i in range(6)]
