@@ -77,7 +77,12 @@ def test_a_file_becomes_typed_values(write: Any) -> None:
         ("    gain: 1.5", "    gain: -1", 5, ["'motors.knee.gain'", "-1"]),
         ("    gain: 1.5", "    gain: 1.5\n    side: up", 6, ["'motors.knee.side'", "'up'"]),
         ("  hip: {id: 4, gain: 2}", "  hip: {id: 4}", 6, ["'motors.hip.gain' is missing"]),
-        ("  hip: {id: 4, gain: 2}", "  hip: 7", 6, ["'motors.hip'", "7"]),
+        (
+            "  hip: {id: 4, gain: 2}",
+            "  hip: 7",
+            6,
+            ["'motors.hip': expected a mapping of keys to values (found 7)"],
+        ),
         ("name: prime", "name: 7", 1, ["'name'", "string", "7"]),
         ("name: prime\n", "", 1, ["'name' is missing"]),
         ("  - [0.0, 1.0]", "  - [0.0, x]", 8, ["'poses.0.1'", "'x'"]),
@@ -171,7 +176,7 @@ def test_a_file_without_a_mapping_is_reported_as_such(write: Any, text: str) -> 
     path = write(text)
     message = _error(path)
     assert message.startswith(str(path))
-    assert "dictionary" in message
+    assert "'(top level)': expected a mapping of keys to values (found " in message
 
 
 def test_a_file_that_is_not_utf8_cannot_be_read(write: Any) -> None:

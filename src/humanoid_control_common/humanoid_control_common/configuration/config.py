@@ -21,6 +21,7 @@ SHALLOW = 5_000  # characters: even with a level each they fit on the stack of t
 LARGEST = 4_000_000  # characters; a motion of 1000 points and 14 joints has 130 000
 LONGEST_VALUE = 200  # characters of a wrong value that an error shows
 MOST_VALUES = 100_000  # such a motion has 17 000
+_NO_MAPPING = ("model_type", "dict_type")  # pydantic's words for it name the class of the model
 
 
 class StrictModel(BaseModel):
@@ -175,6 +176,8 @@ def _describe(problem: Mapping[str, Any], document: Document) -> str:
     if problem["type"] == "missing":
         return f"{document.where(location)}: '{name}' is missing"
     cause = str(problem["msg"]).removeprefix("Value error, ")
+    if problem["type"] in _NO_MAPPING:
+        cause = "expected a mapping of keys to values"
     found = repr(problem["input"])
     if len(found) > LONGEST_VALUE:
         found = f"{found[:LONGEST_VALUE]}…"

@@ -117,7 +117,7 @@ def test_two_joints_with_one_id_are_named(can_info) -> None:
         ("j0: {id: 22, direction: 2, homing_offset: 0.0}\n", "expected 1 or -1"),
         ("j0: {id: 22, direction: 1, homing_offset: .nan}\n", "finite"),
         ("j0: {id: 22, direction: 1}\n", "'j0.homing_offset' is missing"),
-        ("- j0\n", "valid dictionary"),
+        ("- j0\n", "expected a mapping"),
     ],
 )
 def test_wrong_calibration_is_named(can_info, tmp_path, text, message) -> None:
