@@ -60,9 +60,10 @@ class ModeClient:
             return bool(answers)
 
         if not self._client.wait(answered, self._client.timeout):
+            overtaken = "; the mode was changed meanwhile" if pending.overtaken else ""
             raise NoAnswerError(
                 f"no answer to {intent.value} within {self._client.timeout:g} s; "
-                f"in force is {self.latest}"
+                f"in force is {self.latest}{overtaken}"
             )
         if isinstance(answers[0], Refusal):
             raise RefusedError(answers[0].reason.text, answers[0].reason.codes)

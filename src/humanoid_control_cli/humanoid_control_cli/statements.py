@@ -41,6 +41,12 @@ class PendingRequest:
         self._latest = before
         self._count = 0
 
+    @property
+    def overtaken(self) -> bool:
+        """True if the mode changed, and not to the requested one: for another request, or by a fall."""
+        changed = self._latest.switch_number != self._before.switch_number
+        return changed and self._latest.mode is not self._target
+
     def answer(self, statement: StampedStatement) -> StampedStatement | Refusal | None:
         """Evaluate the next statement: in force, refused, or None as yet."""
         latest, self._latest = self._latest, statement

@@ -115,3 +115,18 @@ def test_a_note_for_the_operator_and_a_refusal_of_others_are_no_answers() -> Non
         assert request.answer(because(DAMPING, *codes)) is None
     refused = because(DAMPING, REFUSED["LOAD"], STIFF_UNTIL_ARMED)
     assert request.answer(refused) == Refusal(refused.reason)
+
+
+def test_a_change_for_another_request_is_no_answer_and_is_noted() -> None:
+    request = PendingRequest(Intent.FORCE_ZERO_TORQUE, DAMPING)
+    assert request.answer(DAMPING) is None
+    assert not request.overtaken
+    for _ in range(3 * UNCHANGED_STATEMENTS):
+        assert request.answer(STANDBY) is None
+    assert request.overtaken
+
+
+def test_a_request_that_took_effect_was_not_overtaken() -> None:
+    request = PendingRequest(Intent.LOAD, DAMPING)
+    assert request.answer(STANDBY) is STANDBY
+    assert not request.overtaken
