@@ -43,7 +43,7 @@ class PendingRequest:
 
     @property
     def overtaken(self) -> bool:
-        """True if the mode changed, and not to the requested one: for another request, or by a fall."""
+        """True if the mode changed, but not to the requested one."""
         changed = self._latest.switch_number != self._before.switch_number
         return changed and self._latest.mode is not self._target
 
