@@ -23,6 +23,7 @@ from humanoid_control_cli.interrupts import Interrupts
 from humanoid_control_common.errors import RobotError
 from humanoid_control_common.middleware.executor_wakeup import kept_awake
 from humanoid_control_common.middleware.fastdds_tuning import tune_middleware
+from humanoid_control_common.middleware.limited_close import limited_close
 from humanoid_control_common.middleware.type_support import load_type_support
 
 # [s] between two checks of a condition that no message announces; also the latency of Ctrl-C.
@@ -71,7 +72,7 @@ class Client:
         self._open.close()
 
     def _close(self) -> None:
-        with self._interrupts.held_back():
+        with self._interrupts.held_back(), limited_close():
             self._executor.shutdown()
             self.node.destroy_node()
             rclpy.try_shutdown()

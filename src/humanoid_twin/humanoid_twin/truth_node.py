@@ -18,6 +18,7 @@ from sensor_msgs.msg import JointState
 
 from humanoid_control_common.configuration.node_parameters import FixedParameters, fixed
 from humanoid_control_common.middleware.fastdds_tuning import tune_middleware
+from humanoid_control_common.middleware.limited_close import limited_close
 from humanoid_control_common.middleware.type_support import load_type_support
 from humanoid_twin.control.commands import JointTruth
 from humanoid_twin.control.joint_client import JointClient
@@ -52,7 +53,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             with JointClient(node.control) as control:
                 publish_truth(node, control.joints, stop)
         finally:
-            node.destroy_node()  # destruction at the process' end may crash it
+            with limited_close():
+                node.destroy_node()  # destruction at the process' end may crash it
     except TwinError as error:
         sys.stderr.write(f"truth: {error}\n")
         return 1

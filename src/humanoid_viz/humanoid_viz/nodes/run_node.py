@@ -15,6 +15,7 @@ from rclpy.utilities import get_rmw_implementation_identifier
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.middleware.executor_wakeup import kept_awake
 from humanoid_control_common.middleware.fastdds_tuning import tune_middleware
+from humanoid_control_common.middleware.limited_close import limited_close
 from humanoid_control_common.middleware.type_support import load_type_support
 from humanoid_viz.nodes.interruptible_sleep import InterruptibleSleep
 from humanoid_viz.nodes.viewer_node import RosLog, ViewerNode
@@ -47,7 +48,8 @@ def run(sleeper: InterruptibleSleep, arguments: Sequence[str] | None) -> int:
         node.get_logger().fatal(str(error))
         return 1
     finally:
-        node.destroy_node()
+        with limited_close():
+            node.destroy_node()
         rclpy.try_shutdown()
     return 0
 

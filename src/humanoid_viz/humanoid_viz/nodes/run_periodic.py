@@ -11,6 +11,7 @@ from rclpy.utilities import get_rmw_implementation_identifier
 
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.middleware.fastdds_tuning import tune_middleware
+from humanoid_control_common.middleware.limited_close import limited_close
 from humanoid_viz.nodes.interruptible_sleep import InterruptibleSleep
 
 
@@ -39,7 +40,8 @@ def run_periodic(make_node: Callable[[], PeriodicNode], sleeper: InterruptibleSl
                 node.step()
                 sleeper.sleep(node.period)
         finally:
-            node.destroy_node()
+            with limited_close():
+                node.destroy_node()
     except (ConfigError, ParameterException) as error:
         sys.stderr.write(f"{error}\n")
         return 1

@@ -23,6 +23,7 @@ from humanoid_control_common.machine.linux import LINUX
 from humanoid_control_common.machine.machine import Machine
 from humanoid_control_common.middleware.executor_wakeup import kept_awake
 from humanoid_control_common.middleware.fastdds_tuning import tune_middleware
+from humanoid_control_common.middleware.limited_close import limited_close
 from humanoid_control_common.middleware.type_support import load_type_support
 from humanoid_controller_manager.ros.execution.callbacks import CallbackExecutor
 
@@ -102,10 +103,11 @@ class RosSession:
         collector may destroy the guard condition of an executor before the executor, whose
         `__del__` then raises.
         """
-        for executor in list(self._executors):
-            executor.shutdown()
-        for node in list(self._nodes):
-            node.destroy_node()
+        with limited_close():
+            for executor in list(self._executors):
+                executor.shutdown()
+            for node in list(self._nodes):
+                node.destroy_node()
 
 
 @contextmanager
