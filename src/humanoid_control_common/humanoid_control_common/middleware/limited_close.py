@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-LIMIT: Final = 2.0  # [s]; a tenth of a second is usual
+# [s]; a tenth of a second is usual, but a process at idle priority may have to wait for seconds.
+LIMIT: Final = 15.0
 _STDERR: Final = 2  # the file descriptor: sys.stderr may have none
 
 
