@@ -90,10 +90,11 @@ class Remote(LoneNode):
         self.publish(0.1)
         self.spin_until(lambda: bool(self.controller.arrivals))
 
-    def publish(self, *values: float, frame_id: str = "") -> None:
+    def publish(self, *values: float, frame_id: str = "", sec: int = 0) -> None:
         """Publish a command with `values` in every interface; one value is that of all joints."""
         names = list(self.facts.joints.names)
-        command = MITCommand(header=Header(frame_id=frame_id), joint_names=names)
+        header = Header(stamp=Time(sec=sec), frame_id=frame_id)
+        command = MITCommand(header=header, joint_names=names)
         for interface in ("position", "velocity", "effort", "stiffness", "damping"):
             setattr(command, interface, values if len(values) > 1 else list(values) * len(names))
         self._commands.publish(command)
@@ -209,3 +210,11 @@ def test_commands_that_differ_in_numbers_only_are_not_decoded(
         remote.spin_until(lambda count=i + 1: len(remote.controller.commands) == count)
     assert remote.controller.commands == [[[0.1 * i, 0.2, 0.3]] * 5 for i in range(6)]
     assert len(decoded) == 2  # the first of each other frame
+
+
+@pytest.mark.parametrize("frame_id", ["", "policy"])
+def test_a_stamp_before_1970_does_not_stop_a_command(remote: Remote, frame_id: str) -> None:
+    remote.attach(simulated=False)
+    remote.publish(0.1, frame_id=frame_id, sec=-7)
+    remote.spin_until(lambda: remote.controller.commands)
+    assert remote.controller.commands == [[[0.1] * 3] * 5]

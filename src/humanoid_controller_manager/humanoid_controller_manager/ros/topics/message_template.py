@@ -13,15 +13,15 @@ from rclpy.serialization import serialize_message
 
 from humanoid_control_common.robot.joints import FloatArray
 
-_STAMP: Final = struct.Struct("<iI")
-_STAMP_AT: Final = 4  # behind CDR's own header; a message's header is its first field
-_SECOND: Final = 1_000_000_000  # [ns]
-_DOUBLE: Final = 8  # bytes; also the size of each sequence's head: its length and a gap
+STAMP: Final = struct.Struct("<iI")
+STAMP_AT: Final = 4  # behind CDR's own header; a message's header is its first field
+SECOND: Final = 1_000_000_000  # [ns]
+DOUBLE: Final = 8  # bytes; also the size of each sequence's head: its length and a gap
 
 
 def nanoseconds(stamp: Time) -> int:
     """Return a stamp in [ns]."""
-    return int(stamp.sec * _SECOND + stamp.nanosec)
+    return int(stamp.sec * SECOND + stamp.nanosec)
 
 
 class MessageTemplate:
@@ -38,18 +38,18 @@ class MessageTemplate:
         assert width > 0, "rclpy serializes empty sequences in another way than the wire has them"
         self._data = bytearray(serialize_message(message))
         self._stamped = stamped
-        length = width * _DOUBLE
+        length = width * DOUBLE
         self._rows: Sequence[slice] = [
             slice(start, start + length)
             for i in range(count)
-            for start in [len(self._data) - (count - i) * length - (count - i - 1) * _DOUBLE]
+            for start in [len(self._data) - (count - i) * length - (count - i - 1) * DOUBLE]
         ]
 
     def filled(self, stamp: int, values: FloatArray | Sequence[FloatArray] = ()) -> bytes:
         """Return the message at `stamp` [ns] with `values`, shape (count, width)."""
         data = self._data
         if self._stamped:
-            _STAMP.pack_into(data, _STAMP_AT, *divmod(stamp, _SECOND))
+            STAMP.pack_into(data, STAMP_AT, *divmod(stamp, SECOND))
         for place, row in zip(self._rows, values, strict=True):
             data[place] = row.tobytes()
         return bytes(data)

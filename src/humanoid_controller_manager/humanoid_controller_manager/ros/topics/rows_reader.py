@@ -11,13 +11,11 @@ from typing import Final
 import numpy as np
 
 from humanoid_control_common.robot.joints import FloatArray
+from humanoid_controller_manager.ros.topics.message_template import DOUBLE, SECOND, STAMP, STAMP_AT
 
-_HEAD: Final = 4  # bytes in front of the first field; alignment counts from there
+_BEGIN: Final = STAMP_AT  # of the first field, a header; alignment counts from there
 _LITTLE_ENDIAN: Final = b"\x00\x01"  # CDR; two bytes of options follow, which have no meaning
 _LENGTH: Final = struct.Struct("<I")  # of a string, with its zero at the end, or of a sequence
-_STAMP: Final = struct.Struct("<iI")
-_SECOND: Final = 1_000_000_000  # [ns]
-_DOUBLE: Final = 8  # bytes
 
 
 class RowsReader:
@@ -31,15 +29,15 @@ class RowsReader:
         self._shape = (count, len(names) + 1)  # each row behind its length, which takes a double
         self._fixed, self._meant = bytearray(), bytearray()  # bytes, and which of them count: 0xFF
         self._put(_LITTLE_ENDIAN)
-        self._put(bytes(2 + _STAMP.size), meant=False)
+        self._put(bytes(2 + STAMP.size), meant=False)
         self._put_string(frame_id)
         self._put_length(len(names))
         for name in names:
             self._put_string(name)
         for _ in range(count):
             self._put_length(len(names))
-            self._align(_DOUBLE)
-            self._put(bytes(len(names) * _DOUBLE), meant=False)
+            self._align(DOUBLE)
+            self._put(bytes(len(names) * DOUBLE), meant=False)
         self._size = len(self._fixed)
         self._known = int.from_bytes(self._fixed, "little")
         self._mask = int.from_bytes(self._meant, "little")
@@ -51,17 +49,17 @@ class RowsReader:
         """
         if len(data) != self._size or int.from_bytes(data, "little") & self._mask != self._known:
             return None
-        seconds, nanoseconds = _STAMP.unpack_from(data, _HEAD)
+        seconds, nanoseconds = STAMP.unpack_from(data, STAMP_AT)
         count, width = self._shape
-        rows = np.frombuffer(data, "<f8", count * width, self._size - count * width * _DOUBLE)
-        return seconds * _SECOND + nanoseconds, rows.reshape(count, width)[:, 1:].copy()
+        rows = np.frombuffer(data, "<f8", count * width, self._size - count * width * DOUBLE)
+        return seconds * SECOND + nanoseconds, rows.reshape(count, width)[:, 1:].copy()
 
     def _put(self, content: bytes, *, meant: bool = True) -> None:
         self._fixed += content
         self._meant += (b"\xff" if meant else b"\x00") * len(content)
 
     def _align(self, size: int) -> None:
-        self._put(bytes((_HEAD - len(self._fixed)) % size), meant=False)
+        self._put(bytes((_BEGIN - len(self._fixed)) % size), meant=False)
 
     def _put_length(self, length: int) -> None:
         self._align(_LENGTH.size)
