@@ -74,7 +74,7 @@ class Operation:
         self.links = LinkErrors(master, self._clock, len(joint_at))
         self._errors_requested: set[int] = set()  # slaves whose error was requested
         self._held: dict[int, SdoBatch] = {}  # by slave, the latest that met a stiff drive
-        # Results of batches, and whether they wrote; from any thread.
+        # Results of batches, and whether gains are read after a failure; from any thread.
         self._answers: deque[tuple[Results, bool]] = deque()
         ring.sdo.timeout = SHORT_TIMEOUT
         ring.sdo.refusal = self._refusal
@@ -121,14 +121,14 @@ class Operation:
             self.links.poll()
             softening = self._impedance.softening(self._writable)
             if softening is not None:
-                self.submit(softening)
+                # After a failure the drive is softened again. To read its gains meanwhile would
+                # occupy the mailbox of a slow drive: it takes one request in each answer's time.
+                self._begin(softening, read_after_failure=False)
             self._ring.exchange_mail_until(back)
 
     def submit(self, batch: SdoBatch) -> Future[Results]:
         """Begin a batch; gains are read if it fails to write. Any thread may call this."""
-        future = self._ring.sdo.submit(batch)
-        future.add_done_callback(partial(self._take, write=batch.write))
-        return future
+        return self._begin(batch, read_after_failure=batch.write)
 
     def reset_faults(self) -> None:
         """Begin to lead the drives back to operation.
@@ -146,15 +146,20 @@ class Operation:
         self._recovery.begin(self.frame.to_ring(unclear), reason)
         self.monitor.set_remark(reason)
 
-    def _take(self, future: Future[Results], *, write: bool) -> None:
-        self._answers.append((future.result(), write))
+    def _begin(self, batch: SdoBatch, *, read_after_failure: bool) -> Future[Results]:
+        future = self._ring.sdo.submit(batch)
+        future.add_done_callback(partial(self._take, read_after_failure=read_after_failure))
+        return future
+
+    def _take(self, future: Future[Results], *, read_after_failure: bool) -> None:
+        self._answers.append((future.result(), read_after_failure))
 
     def _note_answers(self) -> None:
         while self._answers:
-            results, write = self._answers.popleft()
+            results, read_after_failure = self._answers.popleft()
             for result in results:
                 self.mailed[result.status] += 1
-            if write:
+            if read_after_failure:
                 failed = {it.object.slave for it in results if it.status in _IN_DOUBT}
                 self._read_gains(sorted(failed))
 

@@ -310,6 +310,24 @@ def test_manager_that_ends_in_a_stiff_mode_leaves_soft_drives(bench) -> None:
     assert bench.of_drives("gate") == [1] * 4
 
 
+def test_a_slow_mailbox_is_left_to_the_softening(make_any_bench) -> None:
+    """Such a drive takes one request in each answer's time: readings of its gains came first."""
+    bench = make_any_bench(1)
+    bench.activate()
+    bench.enter(Mode.STANDBY, 2, 20.0, 2.0)
+    bench.command.stiffness[:] = 20.0
+    bench.tick(5)
+    bench.control.mailbox_delay(0.35)  # longer than the softening waits for an answer
+    bench.control.log()
+    bench.system.mode_changed(Mode.DAMPING, 3)
+    bench.command.stiffness[:] = 0.0
+    bench.tick(100)
+    assert bench.of_drives("pos_reg") == [0]
+    kinds = [kind for _, _, kind, _ in bench.control.log()]
+    assert "write" in kinds
+    assert "read" not in kinds
+
+
 def test_nine_are_softened_although_the_tenth_is_dead(make_any_bench) -> None:
     bench = make_any_bench(10)
     bench.activate()
