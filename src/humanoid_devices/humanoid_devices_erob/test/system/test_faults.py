@@ -59,6 +59,19 @@ def in_damping(bench: Bench) -> Bench:
     return bench
 
 
+def make_stiff(bench) -> None:
+    """Bring STANDBY into force, with its gains on all drives."""
+    bench.enter(Mode.STANDBY, 2, 20.0, 2.0)
+    bench.command.stiffness[:] = 20.0
+    bench.tick(5)
+
+
+def request_damping(bench) -> None:
+    """Bring DAMPING into force; its gains are not written."""
+    bench.system.mode_changed(Mode.DAMPING, 3)
+    bench.command.stiffness[:] = 0.0
+
+
 @pytest.mark.parametrize(
     ("code", "meaning"),
     [
@@ -297,11 +310,8 @@ def test_slave_that_leaves_op_is_detected_although_the_working_counter_is_full(b
 
 
 def test_manager_that_ends_in_a_stiff_mode_leaves_soft_drives(bench) -> None:
-    bench.enter(Mode.STANDBY, 2, 20.0, 2.0)
-    bench.command.stiffness[:] = 20.0
-    bench.tick(5)
-    bench.system.mode_changed(Mode.DAMPING, 3)
-    bench.command.stiffness[:] = 0.0
+    make_stiff(bench)
+    request_damping(bench)
     bench.tick(14)
     assert set(bench.of_drives("pos_reg")) == {515}  # the 300 ms have not passed
     bench.tick(6)
@@ -314,13 +324,10 @@ def test_a_slow_mailbox_is_left_to_the_softening(make_any_bench) -> None:
     """Such a drive takes one request in each answer's time: readings of its gains came first."""
     bench = make_any_bench(1)
     bench.activate()
-    bench.enter(Mode.STANDBY, 2, 20.0, 2.0)
-    bench.command.stiffness[:] = 20.0
-    bench.tick(5)
+    make_stiff(bench)
     bench.control.mailbox_delay(0.35)  # longer than the softening waits for an answer
     bench.control.log()
-    bench.system.mode_changed(Mode.DAMPING, 3)
-    bench.command.stiffness[:] = 0.0
+    request_damping(bench)
     bench.tick(100)
     assert bench.of_drives("pos_reg") == [0]
     kinds = [kind for _, _, kind, _ in bench.control.log()]
@@ -331,13 +338,10 @@ def test_a_slow_mailbox_is_left_to_the_softening(make_any_bench) -> None:
 def test_nine_are_softened_although_the_tenth_is_dead(make_any_bench) -> None:
     bench = make_any_bench(10)
     bench.activate()
-    bench.enter(Mode.STANDBY, 2, 20.0, 2.0)
-    bench.command.stiffness[:] = 20.0
-    bench.tick(5)
+    make_stiff(bench)
     bench.control.freeze_firmware(4)  # in OP, its ESC answers, its mailbox never
     bench.control.power_off(9)
-    bench.system.mode_changed(Mode.DAMPING, 3)
-    bench.command.stiffness[:] = 0.0
+    request_damping(bench)
     bench.tick(25)
     softened = [bench.of_drives("pos_reg")[slave] for slave in (0, 1, 2, 3, 5, 6, 7, 8)]
     assert softened == [0] * 8
