@@ -59,14 +59,14 @@ def in_damping(bench: Bench) -> Bench:
     return bench
 
 
-def make_stiff(bench) -> None:
+def make_stiff(bench: Bench) -> None:
     """Bring STANDBY into force, with its gains on all drives."""
     bench.enter(Mode.STANDBY, 2, 20.0, 2.0)
     bench.command.stiffness[:] = 20.0
     bench.tick(5)
 
 
-def request_damping(bench) -> None:
+def request_damping(bench: Bench) -> None:
     """Bring DAMPING into force; its gains are not written."""
     bench.system.mode_changed(Mode.DAMPING, 3)
     bench.command.stiffness[:] = 0.0
