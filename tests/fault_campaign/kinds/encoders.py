@@ -49,9 +49,11 @@ _TURNED: Final = {
         Allowed(ViolationType.JUMP, 0.45, _THROWS_WHY),
     ),
 }
-_STUCK: Final = {  # possible: 5.2 was measured
+# On the ring: a third of a wrist yaw's effort, 10 Nm, accelerates its 0.041 kg m² through its range
+# of 5 rad to 49 rad/s, 12.6 times its limit; 6.2 was measured. On CAN: 5.3 was measured.
+_STUCK: Final = {
     "ring": (
-        Allowed(ViolationType.SPEED, 4.0, _STUCK_WHY),
+        Allowed(ViolationType.SPEED, 13.0, _STUCK_WHY),
         Allowed(ViolationType.JUMP, 0.07, _STUCK_WHY),
     ),
     "can": (
