@@ -14,9 +14,9 @@ from humanoid_control_common.rules.reasons import NO_REASON, Reason
 from humanoid_controller_manager.reason_codes import JOINT_DOES_NOT_FOLLOW, JOINT_TOO_FAST
 
 STRIKES: Final = 2  # ticks in a row: one bad sample is noise, the second one is believed
-# A joint does not follow if its position stays the same to the count although the stiffness pulls
-# harder by this part of its effort limit. Well above the friction of a gear (assumed, confirm on
-# hardware).
+# A joint does not follow if its position stays the same to the count although the pull of the
+# stiffness changes by this part of its effort limit. Friction f explains a change of up to 2 f, from
+# -f to f: well above the friction of a gear (assumed, confirm on hardware).
 FOLLOW_PULL: Final = 1.0 / 3.0
 FOLLOW_INTERVAL: Final = 0.02  # [s] between two checks, and in which a target has an effect
 WINDOW: Final = 0.1  # [s] for the speed by distance: some measured velocities saturate
@@ -39,9 +39,10 @@ class MeasurementCheck:
       replaces it, and the velocity is cut to the limit. The distance may be longer by that of one
       period: a sample may be that much older than another.
     * The same distance over a tenth of a second, where the age of samples hardly matters.
-    * A stiff joint whose measured position does not change by a count while its target moves until
-      the stiffness pulls harder by a third of the effort limit: a dead encoder, or an obstacle. A
-      target counts once it has acted for `FOLLOW_INTERVAL`: a motion is measured later.
+    * A stiff joint whose measured position does not change by a count while its target moves, in
+      one direction or to and fro, until the pull of the stiffness has changed by a third of the
+      effort limit: a dead encoder, or an obstacle. A target counts once it has acted for
+      `FOLLOW_INTERVAL`: a motion is measured later.
 
     Args:
         limit: velocity safety limit of each joint [rad/s], (n,).
@@ -190,13 +191,13 @@ def _too_fast(problems: Sequence[str]) -> Reason:
 
 
 class _Following:
-    """Measured position and target at the time when the measured position changed last."""
+    """Measured position, and the range of the targets since it changed last."""
 
     def __init__(self, joints: JointSet, limits: JointLimits) -> None:
         self._joints = joints
         self._pull = limits.effort * FOLLOW_PULL
         self._position = np.full(len(joints), np.nan)
-        self._target = np.zeros(len(joints))
+        self._lowest, self._highest = np.zeros(len(joints)), np.zeros(len(joints))  # targets
         self._seen = np.zeros(len(joints))  # target at the last check
         self._changed = np.zeros(len(joints), dtype=np.bool_)
         self._soft = np.zeros(len(joints), dtype=np.bool_)
@@ -218,14 +219,15 @@ class _Following:
         np.logical_or(self._changed, self._soft, out=self._changed)
         np.less_equal(stiffness, 0.0, out=self._soft)
         np.copyto(self._position, position, where=self._changed)
-        np.copyto(self._target, target, where=self._changed)
-        np.copyto(self._seen, target, where=self._changed)
+        for kept in (self._lowest, self._highest, self._seen):
+            np.copyto(kept, target, where=self._changed)
         acted = target if period >= FOLLOW_INTERVAL else self._seen
-        tightened = self._tightened
-        np.subtract(acted, self._target, out=tightened)
+        np.minimum(self._lowest, acted, out=self._lowest)
+        np.maximum(self._highest, acted, out=self._highest)
         np.copyto(self._seen, target)
+        tightened = self._tightened
+        np.subtract(self._highest, self._lowest, out=tightened)
         np.multiply(tightened, stiffness, out=tightened)
-        np.abs(tightened, out=tightened)
         np.greater(tightened, self._pull, out=self._changed)
         if not np.count_nonzero(self._changed):
             return NO_REASON
@@ -233,6 +235,6 @@ class _Following:
         most = float(tightened.max())
         text = (
             f"{names} does not follow: no motion is measured although the pull on it "
-            f"grew by {most:.3g} Nm (obstacle, closed brake, or encoder)"
+            f"changed by {most:.3g} Nm (obstacle, closed brake, or encoder)"
         )
         return Reason.of(JOINT_DOES_NOT_FOLLOW, text)

@@ -250,6 +250,20 @@ def test_a_third_of_the_effort_limit_is_a_hard_pull(
     assert bool(_follow(_trip(limits_of(3)), targets, STANDS_STILL, 20.0)) is trips
 
 
+# To and fro: friction that holds the joint against both pulls is half of their difference.
+@pytest.mark.parametrize(("way", "trips"), [(0.08, False), (0.085, True)])
+def test_a_pull_to_and_fro_counts_from_one_end_to_the_other(
+    limits_of: Any, way: float, trips: bool
+) -> None:
+    targets = [0.1] * 6 + [0.1 + way] * 6 + [0.1 - way] * 6 + [0.1] * 6
+    assert bool(_follow(_trip(limits_of(3)), targets, STANDS_STILL, 20.0)) is trips
+
+
+def test_a_motion_ends_the_range_of_the_targets(limits_of: Any) -> None:
+    targets = [0.1] * 6 + [0.2] * 6 + [0.0] * 6
+    assert _follow(_trip(limits_of(3)), targets, lambda tick: float(tick >= 12), 20.0) == []
+
+
 def test_a_joint_without_a_new_measurement_may_follow_unseen(limits_of: Any) -> None:
     """A silent motor: its component reports it."""
     trip = _trip(limits_of(3))
