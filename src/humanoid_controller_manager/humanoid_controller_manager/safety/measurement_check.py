@@ -15,8 +15,8 @@ from humanoid_controller_manager.reason_codes import JOINT_DOES_NOT_FOLLOW, JOIN
 
 STRIKES: Final = 2  # ticks in a row: one bad sample is noise, the second one is believed
 # A joint does not follow if its position stays the same to the count although the pull of the
-# stiffness changes by this part of its effort limit. Friction f explains a change of up to 2 f, from
-# -f to f: well above the friction of a gear (assumed, confirm on hardware).
+# stiffness changes by this part of its effort limit. Friction f explains a change of up to 2 f.
+# Well above the friction of a gear (assumed, confirm on hardware).
 FOLLOW_PULL: Final = 1.0 / 3.0
 FOLLOW_INTERVAL: Final = 0.02  # [s] between two checks, and in which a target has an effect
 WINDOW: Final = 0.1  # [s] for the speed by distance: some measured velocities saturate
