@@ -8,11 +8,14 @@ import socket
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from humanoid_control_common.machine.linux import LINUX
 from humanoid_devices_can.bus.bus import (
@@ -232,6 +235,58 @@ def test_frames_of_others_without_a_pause_are_not_those_of_a_motor(noise: Receiv
     motors = Motors(deaf=5, noise=noise)
     assert disabled(JOB, motors) == ""
     assert len(motors.sent) == 6 * len(FRAMES)
+
+
+class HeldUp(SteppedClock):
+    """The machine holds the guard up at some of its `points`, 0.2 s each."""
+
+    def __init__(self, points: set[int]) -> None:
+        super().__init__()
+        self._points, self._point = points, 0
+
+    def __call__(self) -> float:
+        self.pass_point()
+        return super().__call__()
+
+    def pass_point(self) -> None:
+        self.now += 0.2 if self._point in self._points else 0.0
+        self._point += 1
+
+
+class Queueing(Motors):
+    """Its motors send every 10 ms while they are deaf; their frames wait until they are read.
+
+    A frame of another sender comes 5 ms before each of them.
+    """
+
+    def __init__(self, clock: HeldUp, deaf: int) -> None:
+        super().__init__(deaf=deaf)
+        self._clock, self._next = clock, clock.now
+        self._frames = cycle((DataFrame(0x050617_B1, bytes(8)), FEEDBACK))
+
+    def receive(self, timeout: float) -> Received | None:
+        self._clock.pass_point()
+        waits = self._next <= self._clock.now and len(self.sent) <= self.deaf * len(FRAMES)
+        if waits:
+            self._next += 0.005
+        self._clock.pass_point()
+        return next(self._frames) if waits else None
+
+
+HOLD_UPS = st.sets(st.integers(0, 1200), max_size=12)
+
+
+@given(HOLD_UPS)
+def test_a_guard_that_is_held_up_calls_no_motor_disabled_that_sends(points: set[int]) -> None:
+    clock = HeldUp(points)
+    problem = disabled(JOB, Queueing(clock, deaf=10**9), clock, longest=1.0)
+    assert problem == "j0 (id 22): it still sends"
+
+
+@given(HOLD_UPS)
+def test_a_guard_that_is_held_up_finds_the_motors_disabled_later(points: set[int]) -> None:
+    clock = HeldUp(points)
+    assert disabled(JOB, Queueing(clock, deaf=2), clock) == ""
 
 
 class Confirming(Motors):

@@ -2,6 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
+
+# [s] that a frame adds at most to the time up to which all frames are known, while more may wait.
+STEP: Final = 0.001
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,9 +22,17 @@ class DisabledProof:
 
 
 class Observation:
-    """Facts by motor from the frames received in one session. Times in [s]."""
+    """Facts by motor from the frames received in one session. Times in [s].
 
-    def __init__(self, proofs: Sequence[DisabledProof]) -> None:
+    A guard that is held up receives the frames of that time later: silence counts up to `until`,
+    not up to the present.
+
+    Args:
+        now: the session was opened.
+    """
+
+    def __init__(self, proofs: Sequence[DisabledProof], now: float) -> None:
+        self.until = now  # [s] up to which all frames have been taken
         self._proofs = proofs
         self._sender = {it: motor for motor, proof in enumerate(proofs) for it in proof.feedback}
         self._heard: set[int] = set()  # have sent feedback
@@ -32,6 +44,14 @@ class Observation:
         """Note that all motors have been sent the order to be disabled, perhaps once more."""
         self._answered.clear()
         self._first_order, self._latest_order = self._first_order or now, now
+
+    def found_empty(self, asked: float) -> None:
+        """Note that no frame waited when the bus was `asked` [s] for one."""
+        self.until = asked
+
+    def received(self, now: float) -> None:
+        """Note that there was a frame of any kind: more may wait behind it."""
+        self.until = min(now, self.until + STEP)
 
     def take(self, identifier: int, now: float) -> None:
         """Take a data frame. Frames of other senders do not count."""
@@ -47,16 +67,19 @@ class Observation:
         """Return True if feedback of every motor that sends it was received."""
         return self._heard.issuperset(self._sender.values())
 
-    def silence(self, now: float) -> float:
+    def silence(self) -> float:
         """Return how long [s] no motor has sent feedback since the latest order."""
-        return now - max(*self._latest, self._latest_order)
+        return self.until - max(*self._latest, self._latest_order)
 
-    def sending(self, now: float, quiet: float) -> list[int]:
-        """Return the motors that were not silent for `quiet` [s] since the first order."""
+    def sending(self, certain: float, quiet: float) -> list[int]:
+        """Return the motors that were not silent for `quiet` [s] since the first order.
+
+        `certain`: [s] up to which silence counts.
+        """
         return [
             motor
             for motor, proof in enumerate(self._proofs)
-            if proof.feedback and now - max(self._latest[motor], self._first_order) < quiet
+            if proof.feedback and certain - max(self._latest[motor], self._first_order) < quiet
         ]
 
     def unanswered(self) -> list[int]:

@@ -55,7 +55,7 @@ def _disable_once(
     wait: Callable[[float], None],
     deadline: float,
 ) -> str:
-    seen, rounds = Observation([motor.proof for motor in job.motors]), 0
+    seen, rounds = Observation([motor.proof for motor in job.motors], clock()), 0
     # An adapter that is held up does not show at its opening that it confirms.
     confirms = bus.set_confirming(True) or job.confirms
     try:
@@ -66,9 +66,8 @@ def _disable_once(
                 send_with_room(bus, frame, min(clock() + FULL, deadline), clock, wait)
             rounds += 1
             seen.ordered(clock())
-            _listen(bus, seen, 2.0 * QUIET, lambda: seen.silence(clock()) >= QUIET, clock, wait)
-            now = clock()
-            problem = _problem(job, seen, now, bus.confirmed if confirms else now)
+            _listen(bus, seen, 2.0 * QUIET, lambda: seen.silence() >= QUIET, clock, wait)
+            problem = _problem(job, seen, bus.confirmed if confirms else seen.until)
             if bus.state() is ControllerState.OFF:
                 problem = f"{job.bus}: bus-off"
             if not problem and rounds >= LEAST_ROUNDS:
@@ -91,8 +90,13 @@ def _listen(
     """Receive for `longest` [s] at most. Error frames do not count."""
     end = clock() + longest
     while True:
+        asked = clock()
         received = bus.receive(0.0)
         now = clock()
+        if received is None:
+            seen.found_empty(asked)
+        else:
+            seen.received(now)
         if isinstance(received, DataFrame):
             seen.take(received.identifier, now)
         if now >= end or is_over():
@@ -103,9 +107,9 @@ def _listen(
             wait(ROOM)
 
 
-def _problem(job: GuardJob, seen: Observation, now: float, certain: float) -> str:
+def _problem(job: GuardJob, seen: Observation, certain: float) -> str:
     """Return what speaks against a success; `certain` [s]: see Bus."""
-    if sending := seen.sending(now, QUIET):
+    if sending := seen.sending(seen.until, QUIET):
         return f"{_named(job, sending)}: it still sends"
     if unanswered := seen.unanswered():
         return f"{_named(job, unanswered)}: no answer that it is disabled"
