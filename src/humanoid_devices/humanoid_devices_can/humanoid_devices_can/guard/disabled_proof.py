@@ -24,7 +24,7 @@ class DisabledProof:
 class Observation:
     """Facts by motor from the frames received in one session. Times in [s].
 
-    A guard that is held up receives the frames of that time later: silence counts up to `until`,
+    A guard that is held up receives the frames of that time later: silence counts up to `drained`,
     not up to the present.
 
     Args:
@@ -32,7 +32,7 @@ class Observation:
     """
 
     def __init__(self, proofs: Sequence[DisabledProof], now: float) -> None:
-        self.until = now  # [s] up to which all frames have been taken
+        self.drained = now  # [s] up to which all frames have been taken
         self._proofs = proofs
         self._sender = {it: motor for motor, proof in enumerate(proofs) for it in proof.feedback}
         self._heard: set[int] = set()  # have sent feedback
@@ -47,11 +47,11 @@ class Observation:
 
     def found_empty(self, asked: float) -> None:
         """Note that no frame waited when the bus was `asked` [s] for one."""
-        self.until = asked
+        self.drained = asked
 
     def received(self, now: float) -> None:
         """Note that there was a frame of any kind: more may wait behind it."""
-        self.until = min(now, self.until + STEP)
+        self.drained = min(now, self.drained + STEP)
 
     def take(self, identifier: int, now: float) -> None:
         """Take a data frame. Frames of other senders do not count."""
@@ -69,7 +69,7 @@ class Observation:
 
     def silence(self) -> float:
         """Return how long [s] no motor has sent feedback since the latest order."""
-        return self.until - max(*self._latest, self._latest_order)
+        return self.drained - max(*self._latest, self._latest_order)
 
     def sending(self, certain: float, quiet: float) -> list[int]:
         """Return the motors that were not silent for `quiet` [s] since the first order.

@@ -67,7 +67,7 @@ def _disable_once(
             rounds += 1
             seen.ordered(clock())
             _listen(bus, seen, 2.0 * QUIET, lambda: seen.silence() >= QUIET, clock, wait)
-            problem = _problem(job, seen, bus.confirmed if confirms else seen.until)
+            problem = _problem(job, seen, bus.confirmed if confirms else seen.drained)
             if bus.state() is ControllerState.OFF:
                 problem = f"{job.bus}: bus-off"
             if not problem and rounds >= LEAST_ROUNDS:
@@ -109,7 +109,7 @@ def _listen(
 
 def _problem(job: GuardJob, seen: Observation, certain: float) -> str:
     """Return what speaks against a success; `certain` [s]: see Bus."""
-    if sending := seen.sending(seen.until, QUIET):
+    if sending := seen.sending(seen.drained, QUIET):
         return f"{_named(job, sending)}: it still sends"
     if unanswered := seen.unanswered():
         return f"{_named(job, unanswered)}: no answer that it is disabled"
