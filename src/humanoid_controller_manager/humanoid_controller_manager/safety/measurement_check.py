@@ -39,10 +39,10 @@ class MeasurementCheck:
       replaces it, and the velocity is cut to the limit. The distance may be longer by that of one
       period: a sample may be that much older than another.
     * The same distance over a tenth of a second, where the age of samples hardly matters.
-    * A stiff joint whose measured position does not change by a count while its target moves, in
-      one direction or to and fro, until the pull of the stiffness has changed by a third of the
-      effort limit: a dead encoder, or an obstacle. A target counts once it has acted for
-      `FOLLOW_INTERVAL`: a motion is measured later.
+    * A stiff joint whose measured position does not change by a count while the pull of the
+      stiffness changes by a third of the effort limit, between any two targets: a dead encoder, or
+      an obstacle. A target counts once it has acted for `FOLLOW_INTERVAL`: a motion is measured
+      later.
 
     Args:
         limit: velocity safety limit of each joint [rad/s], (n,).

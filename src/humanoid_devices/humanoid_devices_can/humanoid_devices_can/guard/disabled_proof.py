@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-# [s] that a frame adds at most to the time up to which all frames are known, while more may wait.
+# [s] that a frame moves `drained` on at most: more frames may wait behind it.
 STEP: Final = 0.001
 
 
@@ -24,11 +24,11 @@ class DisabledProof:
 class Observation:
     """Facts by motor from the frames received in one session. Times in [s].
 
-    A guard that is held up receives the frames of that time later: silence counts up to `drained`,
-    not up to the present.
+    A guard that is held up receives the frames of that time later. So silence counts up to
+    `drained`, not up to the present.
 
     Args:
-        now: the session was opened.
+        now: time of the opening.
     """
 
     def __init__(self, proofs: Sequence[DisabledProof], now: float) -> None:
