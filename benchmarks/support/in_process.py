@@ -20,7 +20,7 @@ from humanoid_controller_manager.hardware.urdf import RobotDescription, parse_ro
 from humanoid_controller_manager.loop.control_loop import ControlLoop
 from humanoid_controller_manager.loop.mode_controllers import ControllerSlot
 from humanoid_controller_manager.safety.limit_stage import LimitStage
-from humanoid_controller_manager.safety.measurement_check import MeasurementCheck
+from humanoid_controller_manager.safety.measurement_check import ASSUMED_FRICTION, MeasurementCheck
 from humanoid_controllers.mode_manager.mode_manager import ModeManager
 from humanoid_controllers.passive_controllers import DampingController, ZeroTorqueController
 from humanoid_controllers.remote import RemotePolicyController
@@ -79,7 +79,8 @@ def robot(
     )
     if supervised:
         limit = description.limits.velocity * velocity_safety_factor()
-        loop.set_measurement_check(MeasurementCheck(facts.joints, facts.limits, limit, update_rate))
+        friction = description.limits.effort * ASSUMED_FRICTION
+        loop.set_measurement_check(MeasurementCheck(facts.joints, limit, friction, update_rate))
     named = {Mode(instance.mode): name for name, instance in controllers.items()}
     modes = ModeManager(loop, named.get, SafetyMonitor())
     loop.start("damping_controller", 0.0)

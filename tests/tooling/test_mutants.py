@@ -54,6 +54,11 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Run the inner tests without plug-ins that they do not need."""
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     monkeypatch.setenv("PYTEST_ADDOPTS", "-p xdist.plugin")
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give tests little time: only where all mutants hang, as a busy machine takes longer."""
     monkeypatch.setattr(mutants, "SHORTEST", 0.1)
 
 
@@ -81,16 +86,18 @@ def test_the_run_is_green_if_all_mutants_are_killed(
     assert re.fullmatch(r"mutants: green: 1 mutants: 1 killed, 0 hung, .*; \d+ s", last)
 
 
+@pytest.mark.usefixtures("impatient")
 def test_tests_that_come_to_no_end_are_distinguished_and_kill_nothing(
     root: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(root, NOTICED, f"{{{ENDLESS}}}") == 1
+    assert run(root, f"{{{ENDLESS}}}") == 1
     output = capsys.readouterr().out
-    assert "\nNOT KILLED: hung: src/package/package/limit.py: value > 3  ->" in output
+    assert "NOT KILLED: hung: src/package/package/limit.py: value > 3  ->" in output
     assert re.search(r"if v\): hung: no end within \d+ s\n", output)
-    assert "RED: 2 mutants: 1 killed, 1 hung, 0 survived" in output.splitlines()[-1]
+    assert "RED: 1 mutants: 0 killed, 1 hung, 0 survived" in output.splitlines()[-1]
 
 
+@pytest.mark.usefixtures("impatient")
 def test_tests_may_hang_where_the_row_has_a_reason(
     root: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

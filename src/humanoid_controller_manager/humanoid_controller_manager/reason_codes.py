@@ -116,7 +116,8 @@ JOINT_DOES_NOT_FOLLOW: Final = CODES.add(
     "JOINT_DOES_NOT_FOLLOW",
     "A joint's measurement stands still although the joint is pulled: an obstacle, a closed "
     "brake, or a stuck encoder.",
-    "Clear its way; turn it by hand in DAMPING and watch `hc status`; then `hc clear-fault`.",
+    "Remove the obstacle; turn the joint by hand in DAMPING and watch `hc status`; then `hc "
+    "clear-fault`. If its friction holds it, set the parameter `static_frictions`.",
 )
 NO_WATCHDOG: Final = CODES.add(
     "NO_WATCHDOG",

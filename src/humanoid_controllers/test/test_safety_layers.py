@@ -11,7 +11,7 @@ from humanoid_control_common.robot.joints import JointSet
 from humanoid_control_common.robot.mit_interface import JointState
 from humanoid_control_common.rules.modes import SAFE_MODES, Intent, Mode
 from humanoid_control_common.rules.safety import SafetyFlag, SafetyLevel, SafetyReport
-from humanoid_controller_manager.safety.measurement_check import MeasurementCheck
+from humanoid_controller_manager.safety.measurement_check import ASSUMED_FRICTION, MeasurementCheck
 from humanoid_controllers.remote import RemoteCommand
 
 STIFF = [Mode.STANDBY, Mode.REMOTE]
@@ -155,9 +155,9 @@ class Runaway:
 
 def _supervised(robot_type: Any, mode: Mode, facts: Any) -> Any:
     robot = robot_type()
-    limit = 1.5 * facts.limits.velocity
+    limit, friction = 1.5 * facts.limits.velocity, ASSUMED_FRICTION * facts.limits.effort
     robot.loop.set_measurement_check(
-        MeasurementCheck(JointSet(facts.joints.names), facts.limits, limit, 100.0)
+        MeasurementCheck(JointSet(facts.joints.names), limit, friction, 100.0)
     )
     return robot.enter(mode)
 

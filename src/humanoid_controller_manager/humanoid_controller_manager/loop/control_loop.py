@@ -129,6 +129,11 @@ class ControlLoop:
         """Set the compensation of gravity; before `start`."""
         self.gravity = gravity
 
+    @property
+    def measurement_check(self) -> MeasurementCheck | None:
+        """The check of the measurements, if one is set."""
+        return self._monitor.check
+
     def set_measurement_check(self, check: MeasurementCheck) -> None:
         """Set the check of the measurements; before `start`. Without it all are accepted."""
         self._monitor.check = check

@@ -267,8 +267,9 @@ class ControllerManagerNode:
         if isinstance(gravity, GravityCompensation):
             loop.set_gravity_compensation(gravity)
         fastest = parameters.velocity_safety_limit(robot.joints, robot.limits)
+        friction = parameters.static_friction(robot.joints, robot.limits)
         loop.set_measurement_check(
-            MeasurementCheck(robot.joints, robot.limits, fastest, robot.update_rate)
+            MeasurementCheck(robot.joints, fastest, friction, robot.update_rate)
         )
         return loop
 

@@ -5,6 +5,7 @@ from array import array
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Final, Self, TypeVar
 
+import numpy as np
 from pydantic import Field, field_validator, model_validator
 
 from humanoid_control_common.configuration.config import Document, KeyPath, StrictModel, validate
@@ -17,11 +18,14 @@ from humanoid_controller_manager.safety.gravity_compensation import (
     LARGEST_BIAS,
     LARGEST_PAYLOAD,
 )
+from humanoid_controller_manager.safety.measurement_check import ASSUMED_FRICTION
 from humanoid_motion.collision.clearance import DETECTED
 
 Parameters = TypeVar("Parameters", bound=StrictModel)
 
-_PER_JOINT = "velocity_safety_limits"  # a mapping of the manager that is no controller
+# Mappings of the manager that are no controllers.
+_PER_JOINT: Final = ("velocity_safety_limits", "static_frictions")
+_FRICTIONS: Final = (0.01, 0.5)  # of the effort limit: the smallest and the largest given friction
 
 
 class ControllerEntry(StrictModel):
@@ -84,6 +88,13 @@ class ManagerParameters(StrictModel):
     velocity_safety_limits: dict[
         str, Annotated[float, Field(description="Speed that leads to DAMPING [rad/s].")]
     ] = Field(default_factory=dict, description="The same of single joints [rad/s].")
+    static_frictions: dict[
+        str, Annotated[float, Field(description="Static friction of the joint [Nm].")]
+    ] = Field(
+        default_factory=dict,
+        description="Static friction of single joints [Nm]: a joint that does not move while its "
+        "pull changes by three times this leads to DAMPING. Others: a ninth of the effort limit.",
+    )
     hold_stiffness: float | None = Field(
         default=None,
         gt=0.0,
@@ -131,6 +142,24 @@ class ManagerParameters(StrictModel):
             self.velocity_safety_limits.values()
         )
         return safety
+
+    def static_friction(self, joints: JointSet, limits: JointLimits) -> FloatArray:
+        """Return the static friction [Nm] of each joint, given or assumed, (n_joints,).
+
+        Raises ConfigError for unknown joints, and for values that fit no joint of this effort.
+        """
+        rows = joints.indices(self.static_frictions)
+        friction: FloatArray = limits.effort * ASSUMED_FRICTION
+        friction[rows] = list(self.static_frictions.values())
+        bounds = np.outer(_FRICTIONS, limits.effort)
+        for joint, row in zip(self.static_frictions, rows, strict=True):
+            if not bounds[0, row] <= friction[row] <= bounds[1, row]:
+                raise ConfigError(
+                    f"'static_frictions': {joint} is {friction[row]:g} Nm, expected "
+                    f"{bounds[0, row]:.3g} to {bounds[1, row]:.3g} Nm "
+                    f"(0.01 to 0.5 of its effort limit)"
+                )
+        return friction
 
     @field_validator("controllers")
     @classmethod
@@ -196,7 +225,7 @@ def manager_parameters(document: Document) -> ManagerParameters:
     own: dict[str, Any] = {}
     entries: dict[str, Any] = {}
     for key, value in document.content.items():
-        (entries if isinstance(value, Mapping) and key != _PER_JOINT else own)[key] = value
+        (entries if isinstance(value, Mapping) and key not in _PER_JOINT else own)[key] = value
     order = list(document.places)
     names = sorted(
         entries, key=lambda n: order.index((n,)) if (n,) in document.places else len(order)

@@ -26,6 +26,7 @@ from humanoid_controller_manager.reason_codes import (
 from humanoid_controller_manager.safety.gravity_compensation import GravityCompensation
 from humanoid_controller_manager.safety.ineffective_commands import INTERFACES
 from humanoid_controller_manager.safety.limit_stage import Limited
+from humanoid_controller_manager.safety.measurement_check import MeasurementCheck
 from humanoid_controller_manager.safety.self_collision import SelfCollisionStage
 
 Counts: TypeAlias = NDArray[np.int64]  # (kinds, n)
@@ -36,6 +37,7 @@ COMMANDS: Final = "control loop: commands"
 SELF_COLLISION: Final = "control loop: self-collision"
 GRAVITY: Final = "control loop: gravity"
 LIMITS: Final = "control loop: limits"
+STANDING: Final = "control loop: standing joints"
 WATCHDOGS: Final = "joints: watchdogs"
 STANDSTILL: Final = 1.0  # [s] without a tick
 MOST_NAMED: Final = 3  # joints named in a message; the values have them all
@@ -158,6 +160,22 @@ def without_effect(counts: Counts, new: Counts, joints: Sequence[str]) -> Diagno
     reason = Reason.of(COMMANDS_WITHOUT_EFFECT, "commanded values that cannot act")
     texts = ("all commanded values can act", reason)
     return _of_counts(COMMANDS, texts, INTERFACES, joints, counts, new)
+
+
+def standing(check: MeasurementCheck | None, joints: Sequence[str]) -> Diagnosis:
+    """Return the largest change of the pull that did not move a joint, and its bound."""
+    if check is None:
+        return Diagnosis(STANDING, DiagnosisLevel.OK, "not checked")
+    pulls, bounds = check.standing_pull, check.standing_bound
+    values = {
+        f"{joint} [Nm]": f"{pull:.2f} of {bound:.2f}"
+        for joint, pull, bound in zip(joints, pulls, bounds, strict=True)
+    }
+    nearest = int((pulls / bounds).argmax())
+    text = (
+        f"nearest to its bound: {joints[nearest]}, {pulls[nearest]:.2f} of {bounds[nearest]:.2f} Nm"
+    )
+    return Diagnosis(STANDING, DiagnosisLevel.OK, text, values)
 
 
 def watchdogs(members: Sequence[Member]) -> Diagnosis:

@@ -8,16 +8,17 @@ from typing import Final
 
 import numpy as np
 
-from humanoid_control_common.robot.joints import FloatArray, JointLimits, JointSet
+from humanoid_control_common.robot.joints import FloatArray, JointSet
 from humanoid_control_common.robot.mit_interface import JointState
 from humanoid_control_common.rules.reasons import NO_REASON, Reason
 from humanoid_controller_manager.reason_codes import JOINT_DOES_NOT_FOLLOW, JOINT_TOO_FAST
 
 STRIKES: Final = 2  # ticks in a row: one bad sample is noise, the second one is believed
-# A joint does not follow if its position stays the same to the count although the pull of the
-# stiffness changes by this part of its effort limit. Friction f explains a change of up to 2 f.
-# Well above the friction of a gear (assumed, confirm on hardware).
-FOLLOW_PULL: Final = 1.0 / 3.0
+# Static friction f holds a joint while the pull of the stiffness changes by up to 2 f. A joint does
+# not follow if its position stays the same to the count although the pull changes by three times
+# its friction: friction grows with load and cold.
+FRICTIONS_OF_PULL: Final = 3.0
+ASSUMED_FRICTION: Final = 1.0 / 9.0  # of the effort limit, where none is given (assumed)
 FOLLOW_INTERVAL: Final = 0.02  # [s] between two checks, and in which a target has an effect
 WINDOW: Final = 0.1  # [s] for the speed by distance: some measured velocities saturate
 
@@ -40,17 +41,18 @@ class MeasurementCheck:
       period: a sample may be that much older than another.
     * The same distance over a tenth of a second, where the age of samples hardly matters.
     * A stiff joint whose measured position does not change by a count while the pull of the
-      stiffness changes by a third of the effort limit, between any two targets: a dead encoder, or
-      an obstacle. A target counts once it has acted for `FOLLOW_INTERVAL`: a motion is measured
+      stiffness changes by three times its static friction, between any two targets: a dead encoder,
+      or an obstacle. A target counts once it has acted for `FOLLOW_INTERVAL`: a motion is measured
       later.
 
     Args:
         limit: velocity safety limit of each joint [rad/s], (n,).
+        friction: static friction of each joint [Nm], (n,).
         update_rate: of the loop [Hz].
     """
 
     def __init__(
-        self, joints: JointSet, limits: JointLimits, limit: FloatArray, update_rate: float
+        self, joints: JointSet, limit: FloatArray, friction: FloatArray, update_rate: float
     ) -> None:
         count = len(joints)
         self._joints = joints
@@ -69,7 +71,17 @@ class MeasurementCheck:
         self._beyond = np.zeros((2, count), dtype=np.bool_)
         self._strikes = np.zeros(count, dtype=np.intp)
         self._has_suspects = False
-        self._follow = _Following(joints, limits)
+        self._follow = _Following(joints, FRICTIONS_OF_PULL * friction)
+
+    @property
+    def standing_pull(self) -> FloatArray:
+        """Largest change of the pull on each joint without a motion since the start [Nm], (n,)."""
+        return self._follow.largest
+
+    @property
+    def standing_bound(self) -> FloatArray:
+        """The change beyond which a joint does not follow [Nm], (n,)."""
+        return self._follow.bound
 
     def restart(self) -> None:
         """Forget all samples: the joints were put somewhere else."""
@@ -193,9 +205,10 @@ def _too_fast(problems: Sequence[str]) -> Reason:
 class _Following:
     """Measured position, and the range of the targets since it changed last."""
 
-    def __init__(self, joints: JointSet, limits: JointLimits) -> None:
+    def __init__(self, joints: JointSet, bound: FloatArray) -> None:
+        self.bound = bound  # [Nm] of the change of the pull
+        self.largest = np.zeros(len(joints))  # [Nm] since the start
         self._joints = joints
-        self._pull = limits.effort * FOLLOW_PULL
         self._position = np.full(len(joints), np.nan)
         self._lowest, self._highest = np.zeros(len(joints)), np.zeros(len(joints))  # targets
         self._seen = np.zeros(len(joints))  # target at the last check
@@ -221,14 +234,14 @@ class _Following:
         np.copyto(self._position, position, where=self._changed)
         for kept in (self._lowest, self._highest, self._seen):
             np.copyto(kept, target, where=self._changed)
-        acted = target if period >= FOLLOW_INTERVAL else self._seen
-        np.minimum(self._lowest, acted, out=self._lowest)
-        np.maximum(self._highest, acted, out=self._highest)
+        np.minimum(self._lowest, self._seen, out=self._lowest)
+        np.maximum(self._highest, self._seen, out=self._highest)
         np.copyto(self._seen, target)
         tightened = self._tightened
         np.subtract(self._highest, self._lowest, out=tightened)
         np.multiply(tightened, stiffness, out=tightened)
-        np.greater(tightened, self._pull, out=self._changed)
+        np.maximum(self.largest, tightened, out=self.largest)
+        np.greater(tightened, self.bound, out=self._changed)
         if not np.count_nonzero(self._changed):
             return NO_REASON
         names = self._joints.named(self._changed)

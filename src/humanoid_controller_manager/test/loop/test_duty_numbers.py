@@ -41,7 +41,7 @@ def telling(rig: Any, scripted_hardware: Any, limits_of: Any) -> Any:
     robot.arm = component
     limits = limits_of(2)
     robot.loop.set_measurement_check(
-        MeasurementCheck(robot.group.joints, limits, limits.velocity * 1.5, 100.0)
+        MeasurementCheck(robot.group.joints, limits.velocity * 1.5, limits.effort / 9.0, 100.0)
     )
     return robot
 

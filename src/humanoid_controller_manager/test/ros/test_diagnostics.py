@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from builtin_interfaces.msg import Time
 
+from humanoid_control_common.robot.mit_interface import JointState
 from humanoid_control_common.rules.diagnosis import Diagnosis, DiagnosisLevel
 from humanoid_control_common.rules.safety import SafetyFlag, SafetyLevel, SafetyReport
 from humanoid_controller_manager.loop.loop_thread import LoopThread
@@ -24,9 +25,11 @@ from humanoid_controller_manager.safety.loop_diagnoses import (
     LIMITS,
     MODE,
     SELF_COLLISION,
+    STANDING,
     TIMING,
     WATCHDOGS,
 )
+from humanoid_controller_manager.safety.measurement_check import MeasurementCheck
 
 if TYPE_CHECKING:
     from src.humanoid_controller_manager.test.conftest import Rig, ScriptedHardware
@@ -59,11 +62,27 @@ def watched(rig: type[Rig]) -> Watched:
 
 def test_a_robot_that_is_well_is_ok_throughout(watched) -> None:
     found = watched.report()
-    loop = [TIMING, MODE, SELF_COLLISION, GRAVITY, LIMITS, COMMANDS]
+    loop = [TIMING, MODE, SELF_COLLISION, GRAVITY, LIMITS, STANDING, COMMANDS]
     assert [*found] == [*loop, "hardware: arm", WATCHDOGS]
     assert {diagnosis.level for diagnosis in found.values()} == {OK}
     assert found[MODE].message == "DAMPING"
     assert found[MODE].values["controller"] == "damped"
+
+
+def test_the_standing_joint_nearest_to_its_bound_is_named(watched) -> None:
+    assert watched.report()[STANDING].message == "not checked"
+    loop = watched.rig.loop
+    joints = loop.joints.names
+    friction, ones = np.linspace(1.0, 0.2, len(joints)), np.ones(len(joints))  # [Nm]
+    check = MeasurementCheck(loop.joints, 4.0 * ones, friction, 100.0)
+    loop.set_measurement_check(check)
+    state = JointState(len(joints), np.zeros((3, len(joints))))
+    for target in (0.0, 0.0, 0.05, 0.05):
+        check.check_following(state, target * ones, 10.0 * ones, 0.02)
+    found = watched.report()[STANDING]
+    assert found.message == f"nearest to its bound: {joints[-1]}, 0.50 of 0.60 Nm"
+    assert found.values[f"{joints[0]} [Nm]"] == "0.50 of 3.00"
+    assert len(found.values) == len(joints)
 
 
 def test_overruns_warn_as_long_as_they_come(watched) -> None:

@@ -94,6 +94,35 @@ def test_speeds_that_trip_are_a_factor_of_the_limits_or_given_for_single_joints(
         given.velocity_safety_limit(JointSet(("a", "c")), limits)
 
 
+def test_static_frictions_are_a_ninth_of_the_effort_limit_or_given_for_single_joints(
+    tmp_path: Path,
+) -> None:
+    joints, ones = JointSet(("a", "b")), np.ones(2)
+    limits = JointLimits(-ones, ones, ones, np.array([9.0, 20.0]))
+    assert _manager(tmp_path).static_friction(joints, limits).tolist() == [1.0, 20.0 / 9.0]
+    given = _manager(tmp_path, **{"static_frictions.b": 0.5})
+    assert given.static_friction(joints, limits).tolist() == [1.0, 0.5]
+    with pytest.raises(ConfigError, match="unknown joint b"):
+        given.static_friction(JointSet(("a", "c")), limits)
+
+
+@pytest.mark.parametrize(
+    ("friction", "fits"),
+    [(0.19, False), (0.2, True), (10.0, True), (10.1, False), (-1.0, False), (1e9, False)],
+)
+def test_a_static_friction_that_fits_no_joint_of_this_effort_is_refused(
+    tmp_path: Path, friction: float, fits: bool
+) -> None:
+    joints, ones = JointSet(("a",)), np.ones(1)
+    given = _manager(tmp_path, **{"static_frictions.a": friction})
+    limits = JointLimits(-ones, ones, ones, np.array([20.0]))
+    if fits:
+        assert given.static_friction(joints, limits).tolist() == [friction]
+    else:
+        with pytest.raises(ConfigError, match=r"'static_frictions': a is .* 0.2 to 10 Nm"):
+            given.static_friction(joints, limits)
+
+
 def test_controllers_of_no_file_come_last(tmp_path: Path) -> None:
     parameters = _manager(tmp_path, **{"aardvark.type": "x/A"})
     assert list(parameters.controllers) == ["zebra", "ape", "mule", "aardvark"]

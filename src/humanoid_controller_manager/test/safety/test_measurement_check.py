@@ -10,7 +10,10 @@ import pytest
 
 from humanoid_control_common.robot.joints import JointLimits, JointSet
 from humanoid_control_common.robot.mit_interface import JointState
-from humanoid_controller_manager.safety.measurement_check import MeasurementCheck
+from humanoid_controller_manager.safety.measurement_check import (
+    ASSUMED_FRICTION,
+    MeasurementCheck,
+)
 
 RATE, PERIOD = 100.0, 0.01
 LIMIT = 4.5  # [rad/s], of joints that may go at 3
@@ -18,7 +21,8 @@ NAMES = ("a", "b", "c")
 
 
 def _trip(limits: JointLimits) -> MeasurementCheck:
-    return MeasurementCheck(JointSet(NAMES), limits, np.full(3, LIMIT), RATE)
+    friction = ASSUMED_FRICTION * limits.effort
+    return MeasurementCheck(JointSet(NAMES), np.full(3, LIMIT), friction, RATE)
 
 
 class Watched:
@@ -259,6 +263,26 @@ def test_a_pull_to_and_fro_counts_from_one_end_to_the_other(
     assert bool(_follow(_trip(limits_of(3)), targets, STANDS_STILL, 20.0)) is trips
 
 
+@pytest.mark.parametrize(("change", "trips"), [(0.05, False), (0.055, True)])
+def test_a_joint_of_known_friction_trips_at_three_times_its_friction(
+    change: float, trips: bool
+) -> None:
+    friction = np.array([3.0, 0.35, 3.0])  # [Nm]; 20 Nm/rad change the pull by 1.0 and 1.1 Nm
+    trip = MeasurementCheck(JointSet(NAMES), np.full(3, LIMIT), friction, RATE)
+    targets = [0.1] * 6 + [0.1 + change] * 6
+    assert bool(_follow(trip, targets, STANDS_STILL, 20.0)) is trips
+    assert trip.standing_bound.tolist() == pytest.approx([9.0, 1.05, 9.0])
+
+
+def test_the_largest_pull_without_a_motion_is_kept(limits_of: Any) -> None:
+    trip = _trip(limits_of(3))
+    targets = [0.1] * 6 + [0.2] * 6 + [0.1] * 6
+    assert _follow(trip, targets, lambda tick: float(tick >= 12), 20.0) == []
+    trip.restart()
+    assert _follow(trip, [0.1] * 6, STANDS_STILL, 20.0) == []
+    assert trip.standing_pull.tolist() == pytest.approx([0.0, 2.0, 0.0])
+
+
 def test_a_motion_ends_the_range_of_the_targets(limits_of: Any) -> None:
     targets = [0.1] * 6 + [0.2] * 6 + [0.0] * 6
     assert _follow(_trip(limits_of(3)), targets, lambda tick: float(tick >= 12), 20.0) == []
@@ -271,8 +295,11 @@ def test_a_joint_without_a_new_measurement_may_follow_unseen(limits_of: Any) -> 
     assert _follow(trip, AWAY, STANDS_STILL, 20.0, age=0.02) != []
 
 
+@pytest.mark.parametrize("way", [1.0, -1.0])
 @pytest.mark.parametrize("rate", [50.0, 200.0, 1000.0])
-def test_a_target_counts_once_it_has_acted_for_20_ms(limits_of: Any, rate: float) -> None:
+def test_a_target_counts_once_it_has_acted_for_20_ms(
+    limits_of: Any, rate: float, way: float
+) -> None:
     """A joint held by friction begins to move; the measurement shows the motion later."""
     trip, period = _trip(limits_of(3)), 1.0 / rate
     state, stiffness = JointState(3, np.zeros((3, 3))), np.full(3, 20.0)
@@ -280,13 +307,13 @@ def test_a_target_counts_once_it_has_acted_for_20_ms(limits_of: Any, rate: float
     text = ""
     for tick in range(round(0.3 * rate)):
         away = tick * period >= 0.112
-        target = np.array([0.0, 1.0 if away else 0.0, 0.0])
+        target = np.array([0.0, way if away else 0.0, 0.0])
         acted += period if away else 0.0
         text = text or trip.check_following(state, target, stiffness, period).text
         if text:
             break
     assert "b does not follow" in text
-    assert 0.0199 < acted < 0.039
+    assert 0.0199 < acted < 0.0401
 
 
 def test_stiffness_that_begins_far_from_the_last_target_is_no_pull(limits_of: Any) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from humanoid_control_common.robot.joints import JointLimits, JointSet
+from humanoid_control_common.robot.joints import JointSet
 from humanoid_control_common.rules.modes import Mode
 from humanoid_control_common.rules.reasons import NO_REASON
-from humanoid_controller_manager.safety.measurement_check import MeasurementCheck
+from humanoid_controller_manager.safety.measurement_check import ASSUMED_FRICTION, MeasurementCheck
 from humanoid_devices_erob.drive.gains import Registers
 
 INIT, OP = 1, 8
@@ -166,8 +166,8 @@ def test_a_brake_that_stays_closed_is_reported_before_the_pull_on_it_has_grown(
     registers = stiff(bench)
     before = bench.of_drives("joint_position")
     count = bench.count
-    limits = JointLimits(*(np.full(count, it) for it in (-3.0, 3.0, 4.0, 30.0)))
-    trip = MeasurementCheck(JointSet(("j0", "j1")), limits, np.full(count, 6.0), 50.0)
+    friction = np.full(count, ASSUMED_FRICTION * 30.0)
+    trip = MeasurementCheck(JointSet(("j0", "j1")), np.full(count, 6.0), friction, 50.0)
     reason = NO_REASON
     for _ in range(100):
         bench.command.position[0] += 0.02  # 1 rad/s

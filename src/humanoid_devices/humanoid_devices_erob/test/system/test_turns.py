@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from humanoid_control_common.robot.joints import JointLimits, JointSet
 from humanoid_control_common.rules.modes import Mode
 from humanoid_control_common.rules.reasons import Reason
-from humanoid_controller_manager.safety.measurement_check import MeasurementCheck
+from humanoid_controller_manager.safety.measurement_check import ASSUMED_FRICTION, MeasurementCheck
 from humanoid_devices_erob.drive.joint_frame import JointFrame, turns_into_range
 from humanoid_devices_erob.errors import TurnsError
 from humanoid_devices_erob.master.process_image import ProcessImage
@@ -102,7 +102,7 @@ def test_turn_lost_in_operation_is_one_jump_and_found_again_by_one_reset(make_be
     bench.new_system(calibration=[(1, 0.01), (1, 0.01)])
     bench.activate()
     limits = np.full(2, 6.0)
-    trip = MeasurementCheck(JointSet(("j0", "j1")), LIMITS, limits, 50.0)
+    trip = MeasurementCheck(JointSet(("j0", "j1")), limits, ASSUMED_FRICTION * LIMITS.effort, 50.0)
     reasons: list[Reason] = []
     teleports = 0
 
