@@ -11,7 +11,7 @@ from pydantic import Field, field_validator, model_validator
 from humanoid_control_common.configuration.config import Document, KeyPath, StrictModel, validate
 from humanoid_control_common.configuration.parameter_files import is_of_every_node, sections
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.robot.joints import FloatArray, JointLimits, JointSet
+from humanoid_control_common.robot.joints import FloatArray, IndexArray, JointLimits, JointSet
 from humanoid_control_common.robot.robot_namespace import ROOT, absolute
 from humanoid_controller_manager.controller import ModeGains
 from humanoid_controller_manager.safety.gravity_compensation import (
@@ -137,10 +137,9 @@ class ManagerParameters(StrictModel):
 
         Raises ConfigError for unknown joints.
         """
+        given = self.velocity_safety_limits
         safety: FloatArray = limits.velocity * self.velocity_safety_factor
-        safety[joints.indices(self.velocity_safety_limits)] = list(
-            self.velocity_safety_limits.values()
-        )
+        safety[_rows("velocity_safety_limits", given, joints)] = list(given.values())
         return safety
 
     def static_friction(self, joints: JointSet, limits: JointLimits) -> FloatArray:
@@ -148,11 +147,12 @@ class ManagerParameters(StrictModel):
 
         Raises ConfigError for unknown joints, and for values that fit no joint of this effort.
         """
-        rows = joints.indices(self.static_frictions)
+        given = self.static_frictions
+        rows = _rows("static_frictions", given, joints)
         friction: FloatArray = limits.effort * ASSUMED_FRICTION
-        friction[rows] = list(self.static_frictions.values())
+        friction[rows] = list(given.values())
         bounds = np.outer(_FRICTIONS, limits.effort)
-        for joint, row in zip(self.static_frictions, rows, strict=True):
+        for joint, row in zip(given, rows, strict=True):
             if not bounds[0, row] <= friction[row] <= bounds[1, row]:
                 raise ConfigError(
                     f"'static_frictions': {joint} is {friction[row]:g} Nm, expected "
@@ -167,6 +167,13 @@ class ManagerParameters(StrictModel):
         if not value:
             raise ValueError("no controller is configured")
         return value
+
+
+def _rows(key: str, given: Mapping[str, float], joints: JointSet) -> IndexArray:
+    try:
+        return joints.indices(given)
+    except ConfigError as error:
+        raise ConfigError(f"'{key}': {error}") from error
 
 
 def node_document(

@@ -90,7 +90,7 @@ def test_speeds_that_trip_are_a_factor_of_the_limits_or_given_for_single_joints(
     assert _manager(tmp_path).velocity_safety_limit(joints, limits).tolist() == [8.0, 8.0]
     given = _manager(tmp_path, **changes)
     assert given.velocity_safety_limit(joints, limits).tolist() == [6.0, 5.0]
-    with pytest.raises(ConfigError, match="unknown joint b"):
+    with pytest.raises(ConfigError, match="'velocity_safety_limits': unknown joint b"):
         given.velocity_safety_limit(JointSet(("a", "c")), limits)
 
 
@@ -102,7 +102,7 @@ def test_static_frictions_are_a_ninth_of_the_effort_limit_or_given_for_single_jo
     assert _manager(tmp_path).static_friction(joints, limits).tolist() == [1.0, 20.0 / 9.0]
     given = _manager(tmp_path, **{"static_frictions.b": 0.5})
     assert given.static_friction(joints, limits).tolist() == [1.0, 0.5]
-    with pytest.raises(ConfigError, match="unknown joint b"):
+    with pytest.raises(ConfigError, match="'static_frictions': unknown joint b"):
         given.static_friction(JointSet(("a", "c")), limits)
 
 
