@@ -75,14 +75,18 @@ def status(motor: int) -> DataFrame:
     return DataFrame(STATUS | motor, b"0.5")
 
 
+@pytest.mark.parametrize("by_the_loop", [True, False])
 def test_a_frame_behind_many_of_another_motor_is_a_sign_of_life(
-    bus: ScriptedBus, session: Session, machine: Machine
+    bus: ScriptedBus, session: Session, machine: Machine, by_the_loop: bool
 ) -> None:
-    machine.now = 1.0  # the receiver was held up
+    machine.now = 1.0  # the receiver, a thread or a fast loop, was held up
     for _ in range(2 * AT_ONCE):
         bus.put(status(1))
     bus.put(status(2))
-    session._receive()
+    if by_the_loop:
+        session.receive_here(alone=True)
+    else:
+        session._receive()
     assert session.silent_for(1) <= 0.0
 
 
@@ -97,3 +101,11 @@ def test_a_motor_is_silent_however_often_another_one_sends(
         session._receive()
     assert session.silent_for(0) <= 0.0
     assert session.silent_for(1) > 1.0
+
+
+def test_a_confirmation_of_the_adapter_counts_although_no_frame_has_arrived(
+    bus: ScriptedBus, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(type(bus), "confirmed", 5.0)
+    session.receive_here(alone=True)
+    assert session.health.confirmed == 5.0

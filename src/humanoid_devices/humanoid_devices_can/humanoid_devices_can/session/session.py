@@ -105,7 +105,7 @@ class Session:
         if self.health.lost or self.leaves_frames() or not self._receiving.acquire(blocking=False):
             return
         try:
-            self._take_all(self._bus.receive_all(0.0))
+            self._catch_up()
             self._is_up_to_date(now)
         except AdapterLostError as error:
             self._lose(error.reason)
@@ -266,9 +266,10 @@ class Session:
 
     def _catch_up(self) -> int:
         """Take frames until none is left, or LONGEST_BACKLOG at least; return their number."""
-        taken = 0
-        while taken < LONGEST_BACKLOG and (received := self._bus.receive_all(0.0)):
-            taken += self._take_all(received)
+        taken, latest = 0, 1
+        while latest and taken < LONGEST_BACKLOG:
+            latest = self._take_all(self._bus.receive_all(0.0))
+            taken += latest
         return taken
 
     def _take_all(self, received: Sequence[Received]) -> int:
