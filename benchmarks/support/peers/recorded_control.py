@@ -16,8 +16,8 @@ from humanoid_control_common.machine.start_permission import StartPermission
 from humanoid_controller_manager.ros.node import ControllerManagerNode
 from humanoid_controller_manager.ros.process.companion import Companion
 from humanoid_controller_manager.ros.process.control_process import run
+from humanoid_controller_manager.ros.process.end_requests import end_on_signals
 from humanoid_controller_manager.ros.process.ros_session import RosSession
-from humanoid_controller_manager.ros.process.stop_signals import end_on_signals
 from humanoid_controllers.mode_manager.mode_manager_node import ModeManagerNode
 
 

@@ -6,7 +6,8 @@ Modules are imported late, so that Ctrl-C ends the process in order from the sta
 import sys
 
 from humanoid_control_common.machine.start_permission import StartPermission
-from humanoid_controller_manager.ros.process.stop_signals import end_on_signals, ignore_stop_signals
+from humanoid_control_common.machine.stop_signals import ignore_stop_signals
+from humanoid_controller_manager.ros.process.end_requests import end_on_signals
 
 
 def main() -> int:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
+from humanoid_controller_manager.ros.process.end_requests import EndRequests
 from humanoid_controller_manager.ros.process.ros_session import exit_code
-from humanoid_controller_manager.ros.process.stop_signals import EndRequests
 from humanoid_stepped.ros.session import SteppedSession
 from humanoid_stepped.scheduler import NEVER, Process
 

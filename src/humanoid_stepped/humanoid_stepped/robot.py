@@ -17,8 +17,8 @@ from humanoid_control_common.configuration.config import Document, read_yaml
 from humanoid_control_common.machine.machine import Machine
 from humanoid_controller_manager.hardware_component import HardwareComponent
 from humanoid_controller_manager.ros.process import control_process
+from humanoid_controller_manager.ros.process.end_requests import EndRequests
 from humanoid_controller_manager.ros.process.ros_session import spin_until
-from humanoid_controller_manager.ros.process.stop_signals import EndRequests
 from humanoid_controllers.mode_manager.mode_manager_node import ModeManagerNode
 from humanoid_devices_can.bus.bus import Bus as CanBus
 from humanoid_devices_can.bus.bus import BusSettings

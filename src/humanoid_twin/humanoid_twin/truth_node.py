@@ -4,7 +4,6 @@ It polls the robot's process over the control channel. The stack must not read t
 the real robot does not have it.
 """
 
-import signal
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from threading import Event
@@ -17,6 +16,7 @@ from rclpy.utilities import get_rmw_implementation_identifier
 from sensor_msgs.msg import JointState
 
 from humanoid_control_common.configuration.node_parameters import FixedParameters, fixed
+from humanoid_control_common.machine.stop_signals import ignore_stop_signals, stop_on_signals
 from humanoid_control_common.middleware.fastdds_tuning import tune_middleware
 from humanoid_control_common.middleware.limited_close import limited_close
 from humanoid_control_common.middleware.type_support import load_type_support
@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     Parameter `control`: path of the control channel of the virtual robot.
     """
-    stop = _stop_on_signals()
+    stop = stop_on_signals()
     words = list(sys.argv if arguments is None else ["truth", *arguments])
     tune_middleware(get_rmw_implementation_identifier())
     load_type_support()
@@ -60,6 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     finally:
         rclpy.try_shutdown()
+        ignore_stop_signals()
     return 0
 
 
@@ -79,13 +80,6 @@ def _message(node: Node, joints: Iterable[JointTruth]) -> JointState:
         message.velocity.append(joint["velocity"])
         message.effort.append(joint["torque"])
     return message
-
-
-def _stop_on_signals() -> Event:
-    stop = Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda _number, _frame: stop.set())
-    return stop
 
 
 if __name__ == "__main__":

@@ -4,10 +4,8 @@ import signal
 import sys
 from collections.abc import Callable, Sequence
 
+from humanoid_control_common.machine.stop_signals import STOP_SIGNALS, ignore_stop_signals
 from humanoid_viz.nodes.interruptible_sleep import InterruptibleSleep
-
-# Ctrl-C may come twice, from the terminal and from a launcher.
-STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -52,9 +50,7 @@ def _until_stopped(run: Callable[[InterruptibleSleep], int]) -> int:
     try:
         return run(sleeper)
     finally:
-        # Python restores the default handlers, which kill, at its end unless signals are ignored.
-        for number in STOP_SIGNALS:
-            signal.signal(number, signal.SIG_IGN)
+        ignore_stop_signals()
 
 
 if __name__ == "__main__":

@@ -32,7 +32,7 @@ from fault_campaign.stepped.sdo_judge import SdoJudge
 from fault_campaign.stepped.stream_client import JointStream
 from humanoid_control_cli.robot.operator_requests import BEAT_PERIOD, HEARTBEAT_TOPIC
 from humanoid_controller_manager.plugins import forget_plugins
-from humanoid_controller_manager.ros.process.stop_signals import EndRequests
+from humanoid_controller_manager.ros.process.end_requests import EndRequests
 from humanoid_stepped.participant import Participant
 from humanoid_stepped.preemption import LONGEST, Preemption, is_instrumented
 from humanoid_stepped.processes import StackProcess

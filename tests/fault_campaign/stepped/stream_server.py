@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Final, TypeVar
 
 from humanoid_controller_manager.ros.plugin_context import PluginContext
+from humanoid_controller_manager.ros.process.end_requests import EndRequests
 from humanoid_controller_manager.ros.process.ros_session import spin_until
-from humanoid_controller_manager.ros.process.stop_signals import EndRequests
 from humanoid_joint_stream.controller import JointStreamController
 from humanoid_joint_stream.server.node import HEARTBEAT, NODE, RosRobotLink
 from humanoid_joint_stream.server.session import Session

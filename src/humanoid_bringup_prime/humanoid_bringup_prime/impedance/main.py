@@ -2,10 +2,7 @@
 
 import sys
 
-from humanoid_controller_manager.ros.process.stop_signals import (
-    ignore_stop_signals,
-    stop_after_others,
-)
+from humanoid_control_common.machine.stop_signals import ignore_stop_signals, stop_after_others
 
 
 def main() -> int:

@@ -18,7 +18,7 @@ from humanoid_controller_manager.ros.execution.callbacks import (
     FailureGuard,
     described,
 )
-from humanoid_controller_manager.ros.process.stop_signals import EndRequests
+from humanoid_controller_manager.ros.process.end_requests import EndRequests
 
 
 def _failure(node: str = "gripper", error: BaseException | None = None) -> CallbackFailure:

@@ -13,9 +13,9 @@ from humanoid_control_common.errors import ControllerError, HardwareError
 from humanoid_control_common.machine.start_permission import VARIABLE, StartPermission
 from humanoid_controller_manager.hardware.activation import NotDeactivatedError
 from humanoid_controller_manager.ros.process import control_process
+from humanoid_controller_manager.ros.process.end_requests import EndRequests
 from humanoid_controller_manager.ros.process.ros_session import RosSession
 from humanoid_controller_manager.ros.process.shutdown_report import ShutdownReport, stop_and_report
-from humanoid_controller_manager.ros.process.stop_signals import EndRequests
 
 
 def manager_that(stop: Any) -> Any:

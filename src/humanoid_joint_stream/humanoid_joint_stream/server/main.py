@@ -2,10 +2,7 @@
 
 import sys
 
-from humanoid_controller_manager.ros.process.stop_signals import (
-    ignore_stop_signals,
-    stop_on_signals,
-)
+from humanoid_control_common.machine.stop_signals import ignore_stop_signals, stop_on_signals
 
 
 def main() -> int:

@@ -4,10 +4,7 @@ import os
 import sys
 from typing import Final
 
-from humanoid_controller_manager.ros.process.stop_signals import (
-    ignore_stop_signals,
-    stop_after_others,
-)
+from humanoid_control_common.machine.stop_signals import ignore_stop_signals, stop_after_others
 
 NICE: Final = 10  # the robot has priority, while it starts and while a file is written
 

@@ -83,6 +83,7 @@ def handlers() -> Iterator[None]:
 def test_truth_node_reports_a_missing_robot(handlers, tmp_path, capsys):
     assert main(["--ros-args", "-p", f"control:={tmp_path / 'none'}"]) == 1
     assert capsys.readouterr().err.startswith("truth: no robot listens at")
+    assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN, "a second one would kill its end"
 
 
 def test_truth_node_loads_no_physics() -> None:

@@ -29,7 +29,7 @@ from humanoid_controller_manager.ros.execution.prepared_wait_set import (
     PreparedWaitSet,
     Ready,
 )
-from humanoid_controller_manager.ros.process.stop_signals import EndRequests
+from humanoid_controller_manager.ros.process.end_requests import EndRequests
 
 SOURCE: Final = "ros_callbacks"  # on /safety_status
 # A plug-in's callback may call exit().

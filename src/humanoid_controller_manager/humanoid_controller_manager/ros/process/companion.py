@@ -8,8 +8,8 @@ from rclpy.node import Node
 
 from humanoid_controller_manager.duties import Contract
 from humanoid_controller_manager.loop.control_loop import ControlLoop
+from humanoid_controller_manager.ros.process.end_requests import EndRequests
 from humanoid_controller_manager.ros.process.shutdown_report import ShutdownReport
-from humanoid_controller_manager.ros.process.stop_signals import EndRequests
 from humanoid_controller_manager.switching.switch_requests import LoopAuthority, SwitchAuthority
 
 

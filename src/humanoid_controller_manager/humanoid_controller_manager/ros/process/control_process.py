@@ -23,9 +23,9 @@ from humanoid_controller_manager.ros.process.companion import (
     authority_of,
     way_down_of,
 )
+from humanoid_controller_manager.ros.process.end_requests import EndRequests
 from humanoid_controller_manager.ros.process.ros_session import RosSession, exit_code, ros_session
 from humanoid_controller_manager.ros.process.shutdown_report import ShutdownReport, stop_and_report
-from humanoid_controller_manager.ros.process.stop_signals import EndRequests
 from humanoid_controller_manager.services.service_thread import ServiceThread
 
 SPIN_TIMEOUT = 0.05  # [s]: at least four heartbeats within the loop's limit of 200 ms

@@ -1,24 +1,17 @@
-"""Signals that ask a process to end."""
+"""Requests to end a control process."""
 
 from __future__ import annotations
 
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator
-from threading import Event
+from collections.abc import Iterator
 
 import pytest
 
+from humanoid_control_common.machine.stop_signals import STOP_SIGNALS
 from humanoid_controller_manager.ros.process.companion import Companion, way_down_of
-from humanoid_controller_manager.ros.process.stop_signals import (
-    AGAIN,
-    STOP_SIGNALS,
-    EndRequests,
-    end_on_signals,
-    stop_after_others,
-    stop_on_signals,
-)
+from humanoid_controller_manager.ros.process.end_requests import AGAIN, EndRequests, end_on_signals
 
 
 @pytest.fixture(autouse=True)
@@ -28,36 +21,6 @@ def handlers() -> Iterator[None]:
     yield
     for number, handler in before.items():
         signal.signal(number, handler)
-
-
-@pytest.mark.parametrize("handled", [stop_on_signals, stop_after_others])
-@pytest.mark.parametrize("number", STOP_SIGNALS, ids=lambda number: number.name)
-def test_repeated_stop_signals_set_the_stop_event(
-    number: signal.Signals, handled: Callable[[], Event]
-) -> None:
-    stop = handled()
-    assert not stop.is_set()
-    for _ in range(3):
-        os.kill(os.getpid(), number)
-    assert stop.is_set()
-
-
-def test_an_interrupt_that_was_ignored_stops_a_process_that_no_other_needs() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    stop = stop_on_signals()
-    os.kill(os.getpid(), signal.SIGINT)
-    assert stop.is_set()
-
-
-def test_an_interrupt_that_was_ignored_does_not_stop_one_that_others_need_but_sigterm_does() -> (
-    None
-):
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    stop = stop_after_others()
-    os.kill(os.getpid(), signal.SIGINT)
-    assert not stop.is_set()
-    os.kill(os.getpid(), signal.SIGTERM)
-    assert stop.is_set()
 
 
 @pytest.mark.parametrize("before", [signal.SIG_DFL, signal.SIG_IGN])

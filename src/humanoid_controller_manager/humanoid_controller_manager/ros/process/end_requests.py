@@ -1,0 +1,43 @@
+"""Requests to end a control process, by signals. The module imports nothing slow."""
+
+import signal
+import time
+from dataclasses import dataclass
+from types import FrameType
+from typing import Final
+
+from humanoid_control_common.machine.stop_signals import STOP_SIGNALS
+
+# [s] after which a second SIGINT counts: terminal and launch may both send the first.
+AGAIN: Final = 1.0
+
+
+@dataclass(slots=True)
+class EndRequests:
+    """Requests to end a control process. Plain flags: a signal handler must not wait for a lock."""
+
+    in_order: bool = False  # damp the joints first, see Companion.lead_down
+    at_once: bool = False
+
+    def end_at_once(self) -> None:
+        """Request the end without a way down."""
+        self.at_once = True
+
+
+def end_on_signals() -> EndRequests:
+    """Handle signals: SIGINT requests an ordered end; SIGTERM, or SIGINT again, one at once."""
+    requests = EndRequests()
+    first = 0.0
+
+    def handle(number: int, _: FrameType | None) -> None:
+        nonlocal first
+        now = time.monotonic()
+        if number == signal.SIGTERM or (requests.in_order and now - first >= AGAIN):
+            requests.at_once = True
+        elif not requests.in_order:
+            first = now
+            requests.in_order = True
+
+    for number in STOP_SIGNALS:
+        signal.signal(number, handle)
+    return requests
