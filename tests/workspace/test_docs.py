@@ -21,6 +21,8 @@ from humanoid_control_common.robot.joints import JointLimits, JointSet
 from humanoid_control_common.robot.mit_interface import JointCommand, JointState
 from humanoid_controller_manager.controller import RobotFacts
 from humanoid_devices_erob.drive.error_codes import ERROR_CODES
+from humanoid_twin.control.client import ControlClient
+from humanoid_twin.robot.control import RobotControl
 from prime_description import expand
 
 ROOT = Path(__file__).parents[2]
@@ -116,6 +118,13 @@ def test_every_command_of_hc_is_documented() -> None:
         missing += [name] if not own else []
         missing += [part for part in parts if not re.search(rf"`(hc {name} )?{part}`", own)]
     assert missing == []
+
+
+def test_every_method_of_the_control_channel_is_documented() -> None:
+    section = _guide("virtual_robot_reference.md").partition("## Methods of the control")[2]
+    named = set(re.findall(r"`(\w+)(?:\(\w*\))?`", section.partition("\n## ")[0]))
+    methods = {name for name in dir(RobotControl) if not name.startswith("_")}
+    assert methods - set(dir(ControlClient)) - named == set()
 
 
 def test_every_reason_code_is_documented_as_the_robot_gives_it() -> None:
