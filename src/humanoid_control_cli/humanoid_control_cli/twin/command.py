@@ -82,7 +82,7 @@ def can(
         str, typer.Option(metavar="ID,ID...", help="CAN ids, decimal or with 0x.")
     ] = "22,23,38,39",
     model: Annotated[
-        str | None, typer.Option(help="Of all motors.", show_default="TA40-50 or rs-02")
+        str | None, typer.Option(help="Of all motors.", show_default="that of the family")
     ] = None,
     without_flags: Annotated[
         bool,
