@@ -120,6 +120,18 @@ def test_every_command_of_hc_is_documented() -> None:
     assert missing == []
 
 
+def test_motion_on_the_page_of_the_policies_begins_where_prime_stands_in_standby() -> None:
+    (text,) = re.findall(r"```yaml\n(.*?)```", _guide("policies.md"), re.DOTALL)[:1]
+    motion = yaml.safe_load(text)["rl_policy_controller"]["ros__parameters"]["motion"]
+    config = ROOT / "src" / "humanoid_bringup_prime" / "config"
+    names = yaml.safe_load((config / "prime_hardware.yaml").read_text())["joints"]["all_joints"]
+    controllers = yaml.safe_load((config / "prime_controllers.yaml").read_text())
+    ready = controllers["standby_controller"]["ros__parameters"]["poses"]["ready"]["positions"]
+    assert motion["times"][0] == 0.0
+    first = motion["positions"][: len(motion["joints"])]
+    assert first == [ready[names.index(joint)] for joint in motion["joints"]]
+
+
 def test_every_method_of_the_control_channel_is_documented() -> None:
     section = _guide("virtual_robot_reference.md").partition("## Methods of the control")[2]
     named = set(re.findall(r"`(\w+)(?:\(\w*\))?`", section.partition("\n## ")[0]))

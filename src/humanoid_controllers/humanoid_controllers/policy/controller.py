@@ -198,6 +198,6 @@ class RlPolicyController(Controller):
             i = far[0]
             raise ControllerError(
                 f"{self._metadata.joint_names[i]} is at {measured[i]:.4g} rad, but the motion "
-                f"begins at {begin[i]:.4g} rad, expected within {START_TOLERANCE:g} rad: STANDBY "
-                "must end where the motion begins"
+                f"begins at {begin[i]:.4g} rad, expected within {START_TOLERANCE:g} rad: begin the "
+                "motion where STANDBY ends (waypoints: the first one at time 0)"
             )

@@ -121,7 +121,8 @@ def test_a_motion_that_begins_elsewhere_is_not_started(configured: MakeBench) ->
     with pytest.raises(ControllerError) as error:
         robot.activate()
     assert str(error.value).startswith(
-        "elbow is at -0.1 rad, but the motion begins at -0.5 rad, expected within 0.3 rad"
+        "elbow is at -0.1 rad, but the motion begins at -0.5 rad, expected within 0.3 rad: "
+        "begin the motion where STANDBY ends"
     )
     robot.state.position[1] = -0.3
     robot.activate()
