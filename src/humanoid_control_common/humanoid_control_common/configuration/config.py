@@ -103,7 +103,9 @@ def read_text(path: Path) -> str:
             raise ConfigError(f"{path}: no regular file")
         with path.open(encoding="utf-8") as file:
             text = file.read(LARGEST + 1)
-    except (OSError, UnicodeDecodeError) as error:
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
         raise ConfigError(f"{path}: cannot be read: {error}") from error
     if len(text) > LARGEST:
         raise ConfigError(f"{path}: larger than {LARGEST / 1e6:g} MB")
