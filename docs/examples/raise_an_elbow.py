@@ -36,8 +36,11 @@ class RaiseElbow(Node):
 
     def on_mode(self, message: ControlMode) -> None:
         """Store the mode in force."""
-        if message.controller_name:  # without a name the message is a request
-            self.mode = message.mode
+        if not message.controller_name:  # without a name the message is a request
+            return
+        if self.mode is None and message.mode != ControlMode.REMOTE:
+            self.get_logger().info("waiting for REMOTE: hc mode remote")
+        self.mode = message.mode
 
     @property
     def missing(self) -> str:
@@ -59,6 +62,7 @@ class RaiseElbow(Node):
             return
         if self.begin is None:
             self.begin, self.start = time.monotonic(), np.array(self.held.position)
+            self.get_logger().info(f"raising {JOINT}")
         now, way = time.monotonic() - self.begin, abs(ANGLE) / SPEED
         target = self.start.copy()  # a ramp up, a pause, and the same ramp down
         joint = self.held.joint_names.index(JOINT)
@@ -82,7 +86,6 @@ def main() -> None:
     """Run until REMOTE has ended, or a wait has lasted for TIMEOUT."""
     rclpy.init()
     node = RaiseElbow()
-    node.get_logger().info("waiting for REMOTE: hc mode remote")
     deadline = time.monotonic() + TIMEOUT
     while node.begin is None:
         rclpy.spin_once(node, timeout_sec=0.1)

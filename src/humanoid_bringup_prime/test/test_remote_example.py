@@ -60,6 +60,7 @@ def test_the_example_ends_with_the_remedy_if_the_robot_has_fallen(
     finally:
         rclpy.shutdown()
     text = output(example)
+    assert "waiting for REMOTE: hc mode remote" in text
     assert "the robot is not in REMOTE: `hc status` tells why, `hc mode remote` requests" in text
     assert example.returncode == 1
 
@@ -78,6 +79,7 @@ def test_the_example_raises_an_elbow_lowers_it_and_leaves_the_robot_in_damping(
     client.until(lambda: example.poll() is not None, "the end of the example")
     text = output(example)
     assert example.returncode == 0, text
+    assert "waiting" not in text
     assert client.now.mode == ControlMode.DAMPING
     assert client.now.status_message == ""
     names = list(client.joint_states[0].name)
