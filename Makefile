@@ -12,7 +12,7 @@ PACKAGES = $(if $(filter-out setup base build,$(MAKECMDGOALS)),,$(if $(MAKECMDGO
 
 .PHONY: help
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 .PHONY: setup
 setup: ## Fill .venv (ROS 2 wheels, or what a sourced ROS 2 lacks)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import re
+from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
@@ -112,12 +113,39 @@ def test_every_error_of_the_drives_is_documented() -> None:
 def test_every_command_of_hc_is_documented() -> None:
     rows = [line for line in _guide("commands.md").splitlines() if line.startswith("| `hc ")]
     missing = []
-    for name, command in typer.main.get_command(app).commands.items():  # type: ignore[attr-defined]
+    for name, command in _hc().commands.items():
         own = "\n".join(row for row in rows if re.search(rf"`hc {name}[` ]", row))
         parts = getattr(command, "commands", {})  # of a group such as `hc sdo`
         missing += [name] if not own else []
         missing += [part for part in parts if not re.search(rf"`(hc {name} )?{part}`", own)]
     assert missing == []
+
+
+@pytest.mark.parametrize("page", NAMING, ids=lambda page: str(page.relative_to(ROOT)))
+def test_options_of_hc_on_the_pages_exist(page: Path) -> None:
+    text = page.read_text()
+    lines = re.findall(r"^ {4,}(.*)$", text, re.MULTILINE) + re.findall(r"`(hc [^`]*)`", text)
+    parts = [part for line in lines for part in re.split(r"&&|;|  #", line)]
+    called = [part.strip()[len("hc ") :] for part in parts if part.strip().startswith("hc ")]
+    assert [wrong for words in called for wrong in _unknown_options(words.split())] == []
+
+
+@cache
+def _hc() -> Any:
+    return typer.main.get_command(app)
+
+
+def _unknown_options(words: list[str]) -> list[str]:
+    """Return the options in the words of a command line that none of its commands has."""
+    commands = [_hc()]
+    unknown = []
+    for word in (word.strip(".,:()[]") for word in words):
+        if word in getattr(commands[-1], "commands", {}):
+            commands.append(commands[-1].commands[word])
+        options = {it for one in commands for p in one.params for it in p.opts + p.secondary_opts}
+        if word.startswith("--") and word.partition("=")[0] not in options | {"--help"}:
+            unknown.append(f"hc {' '.join(words)}: {word}")
+    return unknown
 
 
 def test_motion_on_the_page_of_the_policies_begins_where_prime_stands_in_standby() -> None:
