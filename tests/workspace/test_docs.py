@@ -53,6 +53,12 @@ def test_python_files_that_the_documentation_names_exist(page: Path) -> None:
     assert [name for name in named if not fnmatch.filter(files, f"*/{name}")] == []
 
 
+def test_pages_that_the_programs_name_exist() -> None:
+    named = {page for file in PYTHON for page in re.findall(r"\bdocs/\w+\.md", file.read_text())}
+    assert "docs/connect_can.md" in named
+    assert [page for page in named if not (ROOT / page).exists()] == []
+
+
 def test_the_index_lists_every_page() -> None:
     index = ROOT / "docs" / "README.md"
     listed = set(re.findall(r"\]\(([^)#]+)\)", index.read_text()))

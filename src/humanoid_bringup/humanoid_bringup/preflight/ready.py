@@ -68,7 +68,7 @@ def _refuse_for(what: str, findings: Sequence[Finding], checks: str) -> None:
     if obstacles:
         raise NotReadyError(
             f"{what}: {'; and '.join(obstacles)} "
-            f"(`hc doctor {checks}` checks more, docs/ethercat.md and docs/can.md explain)"
+            f"(`hc doctor {checks}` checks more; see docs/connect_ethercat.md, docs/connect_can.md)"
         )
 
 
