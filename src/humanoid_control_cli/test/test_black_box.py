@@ -7,6 +7,7 @@ import re
 import signal
 from collections.abc import Callable
 from contextlib import nullcontext
+from io import StringIO
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from humanoid_control_msgs.msg import ControlMode
 from rclpy.serialization import deserialize_message
+from rich.console import Console
 
+from humanoid_control_cli.black_box.files import Listing, Row
+from humanoid_control_cli.black_box.view import listed
 from humanoid_control_common.memory_file import FOLDER
 from humanoid_control_common.rules.modes import Mode
 from humanoid_control_common.rules.reasons import Reason
@@ -206,6 +210,16 @@ def test_the_files_of_the_own_domain_are_taken_and_all_of_them_on_request(
         "black_box_of_4",
         "ROS domain 4, backend mujoco",
     ]
+
+
+def test_list_shortens_a_long_reason() -> None:
+    reason = Reason("PrimeEtherCATSide reports FAULT: " + ", ".join(["left_elbow_pitch"] * 10))
+    row = Row("black_box_of_3", 1, (reason,), 0.0, Origin(3, "real"))
+    output = StringIO()
+    Console(width=80, file=output).print(listed(Listing((row,), 0)))
+    assert " ".join(output.getvalue().split()).endswith(
+        "PrimeEtherCATSide reports FAULT: left_elbow_pitch, …"
+    )
 
 
 @pytest.mark.parametrize("command", ["list", "show"])

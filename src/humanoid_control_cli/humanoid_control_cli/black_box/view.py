@@ -4,6 +4,7 @@ import math
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from textwrap import shorten
 from typing import Final
 
 from rich.console import Group, RenderableType
@@ -18,6 +19,7 @@ from humanoid_recording.black_box.joint_outliers import JointOutlier
 from humanoid_recording.black_box.origin import Origin
 
 MOST: Final = 40  # events before the fault that are shown; after it, all
+_LONGEST_WHY: Final = 60  # characters of a reason in the list; `show` has all of it
 _CLOSE: Final = 0.5  # of its limit, from which on a joint is worth a colour
 
 
@@ -27,7 +29,8 @@ def listed(listing: Listing) -> RenderableType:
     for name in ("file", "domain", "backend", "MB", "fault at", "why"):
         table.add_column(name, no_wrap=name != "why", justify="right" if name == "MB" else "left")
     for row in listing.rows:
-        why = row.reasons[0].text if row.reasons else "unknown"
+        reason = row.reasons[0].text if row.reasons else "unknown"
+        why = shorten(reason, _LONGEST_WHY, placeholder=" …")
         more = len(row.reasons) - 1
         table.add_row(
             row.name,
