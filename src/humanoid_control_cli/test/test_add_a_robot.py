@@ -27,6 +27,7 @@ ELSEWHERE = {
 BUILD = ["cd ~/my_ws", "colcon build", "source install/local_setup.bash"]
 NEW = "hc new-robot mine docs/examples/mesh_arm --into ~/my_ws/src"
 UP = "hc up mujoco --robot mine --initial-mode damping"
+SRDF = "hc srdf --robot mine --output ~/my_ws/src/mine_bringup/description/mine.srdf"
 AGAIN = f"{UP} --description WS/docs/examples/mesh_arm"
 LOAD = "hc mode load --wait"
 STATUS = "hc status"
@@ -62,7 +63,16 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 def test_every_command_of_the_page_is_run_here() -> None:
     blocks = re.findall(r"^    (.*)$", PAGE, flags=re.MULTILINE)
-    assert set(blocks) - ELSEWHERE == {NEW, *BUILD, UP, LOAD, STATUS, DOWN, AGAIN}
+    assert set(blocks) - ELSEWHERE == {NEW, *BUILD, UP, LOAD, STATUS, DOWN, SRDF, AGAIN}
+
+
+def name_the_srdf(home: Path) -> None:
+    """Add the page's line to the robot's file, below `xacro:`."""
+    (line,) = re.findall(r"add `(srdf: [^`]+)` below `xacro:`", PAGE)
+    file = home / "my_ws/src/mine_bringup/config/robot.yaml"
+    text, count = re.subn(r"^( *)(xacro: .*)$", rf"\1\2\n\1{line}", file.read_text(), flags=re.M)
+    assert count == 1
+    file.write_text(text)
 
 
 def wait_until_at(pose: list[float], hc: Any, home: Path) -> None:
@@ -83,6 +93,9 @@ def test_the_arm_comes_up_reaches_its_pose_and_goes_down(hc: Any, home: Path) ->
     text = poses.read_text()
     assert old in text
     poses.write_text(text.replace(old, new))
+    srdf = hc(*words(SRDF, home), **built(home))
+    assert srdf.finish() == 0, srdf.text
+    name_the_srdf(home)
     environment = built(home)
     for command in (UP, AGAIN):
         up = hc(*words(command, home), "--port", "0", **environment)
@@ -91,6 +104,9 @@ def test_the_arm_comes_up_reaches_its_pose_and_goes_down(hc: Any, home: Path) ->
         load = hc(*words(LOAD, home))
         assert load.finish() == 0, load.text
         wait_until_at([0.5, -1.0], hc, home)
+        values = hc(*words(STATUS, home), "--all")
+        values.finish()  # not 0 if a busy machine made the loop late
+        assert ("the robot has no SRDF" in values.text) == (command == AGAIN)
         assert hc(*words(DOWN, home)).finish() == 0
         assert up.finish() == 0, up.text
         assert "overlap" not in up.text
