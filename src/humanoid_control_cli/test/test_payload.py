@@ -90,3 +90,4 @@ def test_an_empty_hand_is_identified_as_empty(robot: Starter, modes: ModeClient)
     assert terminal.finish() == 0, terminal.text
     (mass,) = re.findall(rf"set: {HAND}: ([0-9.]+) kg", terminal.text)
     assert float(mass) < 0.05
+    assert "doubtful" not in terminal.text

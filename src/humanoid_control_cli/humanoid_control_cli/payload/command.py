@@ -13,6 +13,7 @@ app = typer.Typer(
 Link = Annotated[str, typer.Argument(metavar="LINK", help="Link of the description that carries.")]
 NOTHING: Final = (0.0, 0.0, 0.0)
 DOUBTFUL: Final = 0.3  # part of the torques that a payload leaves unexplained
+SMALLEST: Final = 0.05  # [Nm] of unexplained torque that is doubtful: of 20 g at 0.25 m
 
 
 @app.callback(invoke_without_command=True)
@@ -79,7 +80,7 @@ def identify(
         typer.echo(
             f"{found.payload}\n{found.residual:.2f} Nm stay unexplained of {found.without:.2f} Nm"
         )
-        if found.residual > DOUBTFUL * found.without:
+        if found.residual > max(DOUBTFUL * found.without, SMALLEST):
             typer.echo("doubtful: friction, a contact, or a load beside the hand's axis")
         if apply:
             typer.echo(f"set: {gravity.carry(found.payload)}")
