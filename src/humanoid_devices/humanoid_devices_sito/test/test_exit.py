@@ -258,6 +258,28 @@ def test_guard_disables_the_motors_that_an_exit_could_not_disable(stiff: Stiff) 
     assert enabled(bench) == []
 
 
+def test_guard_disables_a_motor_that_confirmed_nothing_at_the_exit(stiff: Stiff) -> None:
+    bench, rig = stiff()
+    cut(bench, 39)
+    rig.run(0.1)
+    with pytest.raises(HardwareError, match=r"not confirmed that it is disabled: j3 \(id 39\)"):
+        end(rig)
+    assert enabled(bench) == [39]
+    bench.call("mend", 39)
+    rig.pause(1.0)
+    assert enabled(bench) == []
+
+
+def test_after_an_exit_that_all_motors_confirmed_no_guard_acts(stiff: Stiff) -> None:
+    _, rig = stiff()
+    running = rig.system._lifecycle.guard._running
+    assert isinstance(running, SteppedGuard)
+    end(rig)
+    rig.pause(0.1)
+    assert running.memory.stage is Stage.WATCHES
+    assert running.process.gone
+
+
 @pytest.mark.parametrize("stopped", [False, True])
 def test_an_exit_that_fails_without_a_guard_starts_another(stiff: Stiff, stopped: bool) -> None:
     bench, rig = stiff()

@@ -154,18 +154,18 @@ class BusLifecycle:
         session = self.session
         if session is None:
             return
+        leave = self._guarded
         try:
             session, disabled = self._taken_over(session, silent)
             session.idle = False
             session.transmit_queue.clear()
             self._activation(session).take_down(self._all, disabled=disabled)
+            leave = False
         except CanBusError as error:
             self._activation(session).disable_unconfirmed()
-            if self._guarded:
-                self.guard.leave()
             raise HardwareError(f"not disabled: {self._names}: {error}") from error
         finally:
-            self._close()
+            self._close(leave=leave)
 
     def _taken_over(
         self, session: Session, silent: Collection[Motor]
@@ -269,10 +269,13 @@ class BusLifecycle:
     def _activation(self, session: Session) -> Activation:
         return Activation(self._settings, self._family, session, self._timing)
 
-    def _close(self) -> None:
+    def _close(self, *, leave: bool = False) -> None:
+        """Close the bus; `leave` the motors to the guard."""
         session, self.session = self.session, None
         if session is not None:
             session.close()
+        if leave:
+            self.guard.leave()
         self.guard.dismiss()
 
 
