@@ -125,7 +125,7 @@ class JointClient:
 
         Args:
             decimation: every n-th tick of the loop; 0: `RobotConfig.state_rate`.
-            keep: states that wait for a slow caller; older ones are dropped.
+            keep: states that wait for a slow caller, 1 or more; older ones are dropped.
         """
         with self.open_states(decimation, keep) as values:
             yield from values

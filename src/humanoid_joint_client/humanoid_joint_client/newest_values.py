@@ -13,11 +13,15 @@ class NewestValues(Generic[T]):
 
     An error of the source is raised after the values that came before it. `on_change` is called in
     that thread when a value is there, and at the end.
+
+    Raises ValueError unless `keep` is 1 or more: a reader would wait for ever.
     """
 
     def __init__(
         self, source: Iterator[T], keep: int, on_change: Callable[[], None] = lambda: None
     ) -> None:
+        if keep < 1:
+            raise ValueError(f"keep is {keep}, expected 1 or more")
         self._on_change = on_change
         self._values: deque[T] = deque(maxlen=keep)
         self._changed = threading.Condition()

@@ -39,6 +39,13 @@ def test_an_error_of_the_source_comes_after_its_values() -> None:
         next(values)
 
 
+@pytest.mark.parametrize("keep", [0, -1])
+def test_a_reader_that_keeps_no_value_is_refused(keep: int) -> None:
+    """It would wait for ever."""
+    with pytest.raises(ValueError, match=f"keep is {keep}, expected 1 or more"):
+        NewestValues(iter([1]), keep)
+
+
 def of(number: int, **fields: Any) -> Any:
     return pb.Update(user_command_key=number, **fields)
 
