@@ -143,6 +143,7 @@ def test_a_file_that_exists_or_cannot_be_made_is_refused(tmp_path: Path) -> None
     for path, words in (
         (tmp_path / "f.yaml", f"{table} exists already"),
         (tmp_path / "no/f.yaml", "is no folder that can be written to"),
+        (tmp_path / "g.csv", "a .csv has the samples, expected another suffix"),
     ):
         result = CliRunner().invoke(app, arguments(path, "--joint", WRIST))
         assert words in str(result.exception)

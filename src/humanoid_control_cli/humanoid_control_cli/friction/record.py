@@ -58,7 +58,10 @@ def record(  # noqa: PLR0913, PLR0917 - one argument for each option of the comm
     timeout: float,
 ) -> int:
     """Record `joints` into `file`. Returns the exit code. Raises RobotError."""
-    for path in (file, samples_path(file)):
+    table = samples_path(file)
+    if file == table:
+        raise ConfigError(f"{file}: a .csv has the samples, expected another suffix: .yaml")
+    for path in (file, table):
         _check_new(path)
     if len(set(joints)) != len(joints):
         raise ConfigError(f"a joint is given twice: {', '.join(joints)}")
@@ -82,9 +85,9 @@ def record(  # noqa: PLR0913, PLR0917 - one argument for each option of the comm
                 f"{LEAST} samples are there: more --passes or fewer --points\n"
             )
     save_friction_maps(file, FrictionMaps(date.today(), settings.method, maps))
-    save_samples(samples_path(file), samples)
+    save_samples(table, samples)
     count = sum(len(own) for own in samples.values())
-    typer.echo(f"written to {file}; its {count} samples to {samples_path(file)}")
+    typer.echo(f"written to {file}; its {count} samples to {table}")
     return 0
 
 
