@@ -244,17 +244,25 @@ def test_samples_are_read_as_they_were_written(tmp_path_factory, samples) -> Non
     assert load_samples(path) == samples
 
 
+HEAD = b"joint,direction,position [rad],effort [Nm]\n"
+
+
 @pytest.mark.parametrize(
-    ("text", "words"),
+    ("content", "words"),
     [
-        ("joint,direction\n", ":1: expected the columns joint, direction, position"),
-        ("joint,direction,position [rad],effort [Nm]\nwrist,1,x,0\n", ":2: could not convert"),
-        ("joint,direction,position [rad],effort [Nm]\nwrist,1,0.1\n", ":2: not enough values"),
+        (b"joint,direction\n", ":1: expected the columns joint, direction, position"),
+        (HEAD + b"wrist,1,x,0\n", ":2: could not convert"),
+        (HEAD + b"wrist,1,0.1\n", ":2: not enough values"),
+        (HEAD + b"wrist,7,0.1,0\n", ":2: direction 7, expected 1 or -1"),
+        (HEAD + b"wrist,1,nan,0\n", ":2: nan rad, 0.0 Nm, expected finite numbers"),
+        (HEAD + b"wrist,1,0.1,inf\n", ":2: 0.1 rad, inf Nm, expected finite numbers"),
+        (b"\xff\xfe", "friction.csv: is no table: "),
+        pytest.param(HEAD + b"w" * 200_000, "is no table: field larger than", id="a long field"),
     ],
 )
-def test_a_wrong_table_is_refused_by_its_line(tmp_path: Path, text: str, words: str) -> None:
+def test_a_wrong_table_is_refused_by_its_line(tmp_path: Path, content: bytes, words: str) -> None:
     path = tmp_path / "friction.csv"
-    path.write_text(text)
+    path.write_bytes(content)
     with pytest.raises(ConfigError) as refused:
         load_samples(path)
     assert words in str(refused.value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
@@ -39,14 +40,26 @@ def load_samples(path: Path) -> dict[str, list[FrictionSample]]:
             rows = list(csv.reader(file))
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
+    except (csv.Error, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: is no table: {error}") from error
     if not rows or tuple(rows[0]) != COLUMNS:
         raise ConfigError(f"{path}:1: expected the columns {', '.join(COLUMNS)}")
     found: dict[str, list[FrictionSample]] = {}
     for line, row in enumerate(rows[1:], start=2):
         try:
-            joint, direction, position, effort = row
-            sample = FrictionSample(int(direction), float(position), float(effort))
+            joint, sample = _sample(row)
         except ValueError as error:
             raise ConfigError(f"{path}:{line}: {error}") from error
         found.setdefault(joint, []).append(sample)
     return found
+
+
+def _sample(row: Sequence[str]) -> tuple[str, FrictionSample]:
+    """Return joint and sample of a row. Raises ValueError for a wrong one."""
+    joint, direction, position, effort = row
+    sample = FrictionSample(int(direction), float(position), float(effort))
+    if sample.direction not in {1, -1}:
+        raise ValueError(f"direction {sample.direction}, expected 1 or -1")
+    if not (math.isfinite(sample.position) and math.isfinite(sample.effort)):
+        raise ValueError(f"{sample.position} rad, {sample.effort} Nm, expected finite numbers")
+    return joint, sample
