@@ -49,12 +49,19 @@ def smoothed(
     even = np.arange(times[0], times[-1], STEP)
     samples = np.stack([np.interp(even, times, column) for column in positions.T], axis=1)
     blurred = _blurred(_without_rest(samples))
-    clipped = np.clip(blurred, limits.lower, limits.upper)
-    duration = (len(clipped) - 1) * STEP
+    duration = (len(blurred) - 1) * STEP
     count = int(np.clip(np.ceil(duration / INTERVAL), 2, MOST))
-    chosen = np.linspace(0, len(clipped) - 1, count + 1).round().astype(int)
-    found = np.round(clipped[chosen], ANGLE_DIGITS)
+    chosen = np.linspace(0, len(blurred) - 1, count + 1).round().astype(int)
+    found = _rounded_within(blurred[chosen], limits)
     return _slowed(chosen * STEP, found, limits, joints), found
+
+
+def _rounded_within(positions: FloatArray, limits: MotionLimits) -> FloatArray:
+    """Return positions rounded as a file has them; a range is rounded inwards, not beyond it."""
+    scale = 10.0**ANGLE_DIGITS
+    lower, upper = np.ceil(limits.lower * scale) / scale, np.floor(limits.upper * scale) / scale
+    found: FloatArray = np.clip(np.round(positions, ANGLE_DIGITS), lower, upper)
+    return found
 
 
 def _ascending(times: FloatArray, positions: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -86,6 +86,14 @@ def test_any_motion_ends_within_the_limits(seed: int) -> None:
     refuse_beyond(way_of(times, found), LIMITS, JOINTS)
 
 
+def test_a_joint_guided_to_the_end_of_its_range_stays_within_it() -> None:
+    """A range that ends between two angles of a motion file."""
+    narrow = replace(LIMITS, lower=np.full(2, -0.123456), upper=np.full(2, 0.56789))
+    _, found = smoothed(*recorded(6.0), narrow, JOINTS)
+    assert found.min() == -0.1234
+    assert found.max() == 0.5678
+
+
 def test_a_long_motion_has_no_more_points_than_can_be_played() -> None:
     times, found = smoothed(*recorded(300.0), LIMITS, JOINTS)
     assert len(found) <= 501
