@@ -22,6 +22,7 @@ STIRS: Final = 0.02  # [rad] from where it was: a joint that moves
 MARGIN: Final = 1.02  # of the slowing, so that few rounds are needed
 ROUNDS: Final = 50
 SHORTEST: Final = 0.3  # [s] of a recording
+GAP: Final = 1.0  # [s] between two samples: what the joints did meanwhile is unknown
 
 
 def smoothed(
@@ -33,13 +34,13 @@ def smoothed(
     Where the recorded motion is faster than the limits permit, it is slowed down, there and nearby.
 
     Args:
-        times: of the samples [s], (k,); samples that are not later than the one before are dropped.
+        times: of the samples [s], (k,); samples that are not later than those before are dropped.
         positions: measured [rad], (k, n).
         limits: of each joint.
         joints: their names.
 
-    Raises ConfigError for values that are not finite, a recording that is too short, and one in
-    which nothing moves.
+    Raises ConfigError for values that are not finite, a recording that is too short, one with a gap
+    or a clock that was set, and one in which nothing moves.
     """
     if not (np.isfinite(times).all() and np.isfinite(positions).all()):
         raise ConfigError("the recording has a value that is not finite")
@@ -65,8 +66,15 @@ def _rounded_within(positions: FloatArray, limits: MotionLimits) -> FloatArray:
 
 
 def _ascending(times: FloatArray, positions: FloatArray) -> tuple[FloatArray, FloatArray]:
+    since = times[1:] - np.maximum.accumulate(times)[:-1]  # [s] the latest one before
+    jumps = np.flatnonzero(np.abs(since) > GAP)
+    if jumps.size:
+        raise ConfigError(
+            f"a sample of the recording is {since[jumps[0]]:+.3g} s after those before, expected "
+            f"{GAP:g} s at most: samples are missing, or the clock was set: record it again"
+        )
     later = np.ones(len(times), dtype=np.bool_)
-    later[1:] = times[1:] > np.maximum.accumulate(times)[:-1]
+    later[1:] = since > 0.0
     return times[later], positions[later]
 
 

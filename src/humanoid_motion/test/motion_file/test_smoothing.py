@@ -108,6 +108,15 @@ def test_samples_that_are_not_later_are_dropped() -> None:
     np.testing.assert_array_equal(found[1], expected[1])
 
 
+@pytest.mark.parametrize("jump", [1.7e9, 1.5, -1.5, -1.7e9])
+def test_a_recording_with_a_gap_or_a_clock_that_was_set_is_refused(jump: float) -> None:
+    """A computer without a battery gets its time, 55 years later, from the network."""
+    times, positions = recorded(4.0)
+    times[100:] += jump
+    with pytest.raises(ConfigError, match=r"a sample .* samples are missing, or the clock was set"):
+        smoothed(times, positions, LIMITS, JOINTS)
+
+
 @pytest.mark.parametrize(
     ("times", "positions", "text"),
     [
