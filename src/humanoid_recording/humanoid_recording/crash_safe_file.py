@@ -1,6 +1,7 @@
 """A file that always ends with a whole record."""
 
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -33,7 +34,8 @@ class CrashSafeFile:
                 rest = rest[self._file.write(rest) :]
         except OSError as error:
             self.broken = True
-            self._file.truncate(self.size)
+            with suppress(OSError):  # a disk that is gone; a reader leaves out a cut record
+                self._file.truncate(self.size)
             raise BagError(
                 f"{self._path}: {error.strerror}; what was written before is whole: "
                 "`hc replay` reads it"

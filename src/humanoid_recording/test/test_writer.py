@@ -160,6 +160,24 @@ def test_a_disk_that_fails_ends_the_recording(
     assert "walk_0.mcap: Input/output error" in str(recording.error)
 
 
+def test_a_disk_that_takes_nothing_any_more_ends_the_recording(tmp_path: Path, bags) -> None:
+    """It was unplugged: neither a write nor the cut of the file succeeds."""
+    path = tmp_path / "walk/walk_0.mcap"
+    with BagWriter(tmp_path / "walk", lambda _: PLENTY) as bag:
+        with Path(os.devnull).open() as nothing:
+            os.dup2(nothing.fileno(), descriptor_of(path))
+        with Recording(bag) as recording:
+            recording.add_topic(bags.topic(STATES, MESSAGE))
+            recording.add(ReceivedMessage(STATES, DATA, START, START))
+    assert str(recording.error).startswith(f"{path}: Bad file descriptor")
+
+
+def descriptor_of(path: Path) -> int:
+    """Return this process's descriptor of an open file."""
+    links = Path("/proc/self/fd").iterdir()
+    return next(int(link.name) for link in links if link.resolve() == path)
+
+
 def test_a_message_of_no_channel_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "odd.mcap"
     with path.open("wb") as file:
