@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, Final, Self, cast
 
@@ -47,6 +48,8 @@ class BagWriter:
         except FileExistsError:
             raise BagError(f"{folder} exists already: choose another name for the bag") from None
         except OSError as error:
+            with suppress(OSError):  # so that the name can be used again
+                folder.rmdir()
             raise BagError(f"cannot make the bag {folder}: {error.strerror}") from error
         self._channels: dict[str, int] = {}
         self._schemas: dict[str, int] = {}

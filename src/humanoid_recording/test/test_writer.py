@@ -109,6 +109,17 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path: Path, bags) -> None:
         BagWriter(tmp_path / "file/walk")
 
 
+def test_a_bag_whose_file_cannot_be_made_leaves_nothing(tmp_path: Path, bags) -> None:
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (0, before[1]))
+    try:
+        with pytest.raises(BagError, match=r"cannot make the bag .*/walk: Too many open files"):
+            BagWriter(tmp_path / "walk")
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+    assert not list(tmp_path.iterdir())
+
+
 def test_an_empty_bag_leaves_nothing(tmp_path: Path, bags) -> None:
     bags.write(tmp_path / "walk", [])
     assert not list(tmp_path.iterdir())
