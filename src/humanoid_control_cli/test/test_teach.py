@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from humanoid_control_cli.client import Client
 from humanoid_control_cli.mode_client import ModeClient
+from humanoid_control_cli.teach.recording import RECORDING, _record
 from humanoid_control_common.rules.modes import Intent, Mode
 
 if TYPE_CHECKING:
@@ -69,6 +71,12 @@ def test_a_recording_without_a_motion_is_refused_and_stays(
     code, text = robot.ask("teach", str(folder), "--seconds", "1")
     assert code == 1
     assert f"{folder} exists already" in text
+
+
+def test_a_recording_that_received_nothing_leaves_its_name_free(tmp_path: Path) -> None:
+    with Client(TIMEOUT) as client:
+        _record(client, tmp_path / "wave" / RECORDING, lambda: True)
+    assert not list(tmp_path.iterdir())
 
 
 def test_teaching_ends_with_the_mode(robot: Starter, modes: ModeClient, tmp_path: Path) -> None:

@@ -86,6 +86,8 @@ def _record(client: Client, folder: Path, over: Callable[[], bool]) -> int:
         while not (over() or recording.error is not None):
             recorder.subscribe_new()
             client.wait(over, LOOK_PERIOD)
+    if not bag.summary.count:
+        folder.parent.rmdir()  # empty, and its name can be used again
     if recording.error:
         raise recording.error
     return bag.size
