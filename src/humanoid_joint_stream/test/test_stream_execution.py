@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from humanoid_control_common.robot.mit_interface import JointState, mit_torque
+from humanoid_control_common.robot.mit_interface import Capability, JointState, mit_torque
 from humanoid_control_common.rules.modes import Mode
 from humanoid_joint_client.status import Execution, Status
 from humanoid_joint_stream.command.stream_execution import LATE, SERVER_SILENCE
@@ -145,6 +145,18 @@ def test_the_fallback_hold_keeps_the_measured_pose_with_the_latest_gains() -> No
     bench.state.position[:] = 0.05
     rows = bench.tick().array
     assert rows.tolist() == [[0.07] * 3, [0.0] * 3, [0.0] * 3, [KP] * 3, [KD] * 3]
+
+
+def test_the_fallback_hold_keeps_the_modes_gains_of_joints_that_have_these() -> None:
+    """A joint that is held without stiffness is not held."""
+    per_mode = np.full((5, COUNT), Capability.PER_TICK)
+    per_mode[3:, 0] = Capability.PER_MODE
+    bench = Bench(per_mode, fallback="hold", ignore_unsupported=True).following()
+    bench.send(update(bench.now, k_q_p=[0.0, 5.0, 5.0], k_qd_p=[0.0, 1.0, 1.0]))
+    expected = [[20.0, 5.0, 5.0], [DAMPING, 1.0, 1.0]]
+    found = bench.ticks(60 * MS)  # of which it is followed for 50
+    assert bench.execution is Execution.FALLBACK
+    assert [rows[3:].tolist() for rows in found] == [expected] * len(found)
 
 
 def test_a_position_beyond_the_limit_is_clipped_and_flagged() -> None:

@@ -51,7 +51,7 @@ class StreamExecution:
         self._fixed_gains = acts[3:] != Capability.PER_TICK
         self._mode_gains = np.array([[facts.stiffness], [facts.damping]])
         self._held = np.zeros(count)  # [rad]
-        self._gains = np.zeros((2, count))  # of the pose held by the fallback "hold"
+        self._gains = np.zeros((2, count))  # that act: of the command, or the pose that is held
         self._sent: SentCommand | None = None  # the command in force
         self._seen = 0  # number of the latest command looked at
         self._report = Report(execution=Execution.INACTIVE)
@@ -142,7 +142,7 @@ class StreamExecution:
         if not wanted or report.execution == Execution.FAULT or sent.command.is_over(now):
             return
         self._sent = sent
-        self._gains[:] = sent.command.rows[3:]
+        self._gains[:] = np.where(self._fixed_gains, self._mode_gains, sent.command.rows[3:])
         self._report = report._replace(
             execution=Execution.FOLLOWING,
             applied_key=sent.key,
@@ -227,7 +227,7 @@ class StreamExecution:
         command.position[:] = position
         command.velocity[:] = it.rows[1] * self._acting[0]
         command.effort[:] = load * self._acting[1]
-        command.array[3:] = np.where(self._fixed_gains, self._mode_gains, it.rows[3:])
+        command.array[3:] = self._gains
         report = self._report
         if position_clipped or load_clipped:
             first = report.applied_time == now
