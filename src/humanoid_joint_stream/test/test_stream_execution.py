@@ -186,6 +186,17 @@ def test_the_extrapolated_position_is_clipped() -> None:
     assert [rows[0, 0] for rows in bench.ticks(3 * PERIOD)] == [UPPER] * 3
 
 
+def test_a_command_that_is_clipped_after_its_first_tick_counts_as_clipped() -> None:
+    bench = Bench().following()
+    fields = {"position": [UPPER - 0.03] * 3, "velocity": [1.0] * 3}
+    bench.send(update(bench.now, extrapolation_duration=SECOND, **fields))
+    counts = []
+    for _ in range(5):
+        bench.tick()
+        counts.append(bench.report.clipped_count)
+    assert counts == [0, 0, 0, 1, 1]
+
+
 def test_a_load_beyond_the_limit_is_clipped() -> None:
     """Case 19, the part of the controller. The total is limited by the loop's limit stage."""
     bench = Bench().following()

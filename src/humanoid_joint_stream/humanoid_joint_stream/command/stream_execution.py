@@ -53,6 +53,7 @@ class StreamExecution:
         self._held = np.zeros(count)  # [rad]
         self._gains = np.zeros((2, count))  # that act: of the command, or the pose that is held
         self._sent: SentCommand | None = None  # the command in force
+        self._is_clipped = False  # it was, in one of its ticks
         self._seen = 0  # number of the latest command looked at
         self._report = Report(execution=Execution.INACTIVE)
 
@@ -141,7 +142,7 @@ class StreamExecution:
         wanted = sent.activation == report.activation and sent.activation > report.ended
         if not wanted or report.execution == Execution.FAULT or sent.command.is_over(now):
             return
-        self._sent = sent
+        self._sent, self._is_clipped = sent, False
         self._gains[:] = np.where(self._fixed_gains, self._mode_gains, sent.command.rows[3:])
         self._report = report._replace(
             execution=Execution.FOLLOWING,
@@ -230,9 +231,9 @@ class StreamExecution:
         command.array[3:] = self._gains
         report = self._report
         if position_clipped or load_clipped:
-            first = report.applied_time == now
             self._report = report._replace(
                 position_clipped=int(position_clipped),
                 load_clipped=int(load_clipped),
-                clipped_count=report.clipped_count + int(first),
+                clipped_count=report.clipped_count + (not self._is_clipped),
             )
+            self._is_clipped = True
