@@ -12,6 +12,7 @@ from typing import Final
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.machine.linux import LINUX
 from humanoid_control_common.machine.machine import Machine
+from humanoid_control_common.memory_file import process_start
 from humanoid_control_common.rules.reasons import Reason
 from humanoid_recording.black_box.export import write_bag
 from humanoid_recording.black_box.messages import BagMessage
@@ -92,9 +93,14 @@ class Store:
         return path
 
     def remove_unfinished(self) -> None:
-        """Remove the unfinished bags of black boxes that were killed."""
+        """Remove the unfinished bags of black boxes that were killed.
+
+        Those of other ROS domains use the same folder, and may be writing now.
+        """
         for partial in self.folder.glob(f"{_PARTIAL}*"):
-            shutil.rmtree(partial, ignore_errors=True)
+            pid = partial.name.removeprefix(_PARTIAL)
+            if not (pid.isdigit() and process_start(int(pid))):
+                shutil.rmtree(partial, ignore_errors=True)
 
     def _check_room(self) -> None:
         free = self.free(self.folder)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -400,12 +401,20 @@ def test_a_disk_that_is_nearly_full_is_left_to_others(watched: Watched) -> None:
 
 
 def test_unfinished_file_of_a_killed_black_box_is_removed(watched: Watched) -> None:
-    begun = watched.store.folder / ".partial_123"
+    begun = watched.store.folder / ".partial_4000000"
     begun.mkdir(parents=True)
     (begun / "x.mcap").touch()
     assert watched.store.files() == []
     watched.store.remove_unfinished()
     assert not begun.exists()
+
+
+def test_an_unfinished_file_of_a_black_box_that_writes_it_stays(watched: Watched) -> None:
+    """That of another ROS domain, which uses the same folder."""
+    written = watched.store.folder / f".partial_{os.getppid()}"
+    written.mkdir(parents=True)
+    watched.store.remove_unfinished()
+    assert written.is_dir()
 
 
 def test_without_a_robot_there_is_nothing_to_save(tmp_path: Path) -> None:
