@@ -222,6 +222,20 @@ def test_list_shortens_a_long_reason() -> None:
     )
 
 
+def test_a_file_that_cannot_be_read_does_not_hide_the_others(
+    black_box: Callable[..., tuple[int, list[str]]], three_robots: Path
+) -> None:
+    (three_robots / "black_box_of_4/black_box_of_4_0.mcap").write_text("")
+    code, listed = black_box("list", "--all", "--folder", three_robots, domain=3)
+    assert code == 0, listed
+    assert [line.split()[0] for line in listed if line.startswith("black_box_")] == [
+        "black_box_older",
+        "black_box_of_4",
+        "black_box_of_3",
+    ]
+    assert "cannot be read" in " ".join(listed)
+
+
 @pytest.mark.parametrize("command", ["list", "show"])
 def test_a_domain_without_files_shows_the_number_of_others(
     black_box: Callable[..., tuple[int, list[str]]], three_robots: Path, command: str

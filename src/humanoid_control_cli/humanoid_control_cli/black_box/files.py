@@ -85,7 +85,10 @@ def _own(folder: Path | None) -> Path:
 
 def _row(path: Path) -> Row:
     size = sum(part.stat().st_size for part in path.iterdir())
-    reasons, fault = read_reasons(path)
+    try:
+        reasons, fault = read_reasons(path)
+    except BagError as error:  # the other files are listed all the same
+        reasons, fault = (Reason(f"cannot be read: {error}"),), path.stat().st_mtime
     return Row(path.name, size, reasons, fault, read_origin(path))
 
 
