@@ -55,9 +55,27 @@ def test_a_process_that_has_ended_is_left(
     attachment: Attachment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     attachment.poll()
+    robot = attachment.robot
+    assert robot is not None
     monkeypatch.setattr(StreamFile, "writer_lives", lambda file: False)
     attachment.poll()
     assert attachment.robot is None
+    assert robot.states.end == "the control process has ended"
+
+
+def test_a_controller_that_is_loaded_anew_is_attached_and_the_readers_get_the_reason(
+    attachment: Attachment, tmp_path: Path
+) -> None:
+    attachment.poll()
+    robot = attachment.robot
+    assert robot is not None
+    attachment.poll()
+    assert attachment.robot is robot
+    assert not robot.states.end
+    stream_file.create(tmp_path / "a.stream", robot.session.file.facts)
+    attachment.poll()
+    assert robot.states.end == "the controller of the joint stream was loaded anew"
+    assert attachment.robot not in (None, robot)
 
 
 def test_a_robot_is_found_once_there_are_descriptors_again(

@@ -115,7 +115,7 @@ def until(happens: Callable[[], bool]) -> None:
 def served() -> Iterator[Served]:
     it = Served()
     yield it
-    it.hub.stop()
+    it.hub.stop("the test ends")
 
 
 @pytest.fixture
@@ -356,7 +356,7 @@ def test_a_slow_reader_gets_the_newest_state_and_the_fast_one_all(served: Served
                 await served.tick(number)
             assert seen == [b"%d" % number for number in range(1, 50)]
             assert await slow.next() == b"49"
-            served.hub.stop()
+            served.hub.stop("the test ends")
             await following
             assert await slow.next() is None
         assert served.hub.readers == 0
@@ -419,7 +419,7 @@ def test_many_readers_get_every_state(served: Served) -> None:
         await asyncio.sleep(0)
         for number in range(1, 10):
             await served.tick(number)
-        served.hub.stop()
+        served.hub.stop("the test ends")
         await asyncio.gather(*tasks)
         assert list(seen.values()) == [[b"%d" % number for number in range(1, 10)]] * 20
 

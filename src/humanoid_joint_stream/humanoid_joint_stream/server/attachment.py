@@ -18,6 +18,7 @@ from humanoid_joint_stream.server.session import Session
 from humanoid_joint_stream.server.state_hub import StateHub
 from humanoid_joint_stream.shared.stream_file import attach, path_of, release
 
+ENDED: Final = "the control process has ended"
 LOAD_AGAIN: Final = 3_000_000_000  # [ns] after a controller could not be loaded
 
 logger = logging.getLogger(__name__)
@@ -51,9 +52,10 @@ class Attachment:
         """Attach, or leave a process that has ended. Called a few times a second."""
         robot = self.robot
         if robot is not None:
-            if self._still(robot):
+            why = self._loss(robot)
+            if not why:
                 return
-            self.leave("the control process has ended")
+            self.leave(why)
         record = self._record()
         if record is None:
             return
@@ -72,7 +74,7 @@ class Attachment:
         if robot is None:
             return
         robot.session.stop(Status.INACTIVE, why)
-        robot.states.stop()
+        robot.states.stop(why)
         release(self._descriptor)
         logger.info("joint stream ends: %s", why)
 
@@ -92,16 +94,18 @@ class Attachment:
         self._problem = ""
         logger.info("joint stream of %d joints", len(file.facts.joints))
 
-    def _still(self, robot: Robot) -> bool:
+    def _loss(self, robot: Robot) -> str:
+        """Return why the robot must be left; empty if it need not."""
         try:
             if not robot.session.file.writer_lives():
-                return False
+                return ENDED
             status = path_of(self._namespace).stat()
         except FileNotFoundError:
-            return False
+            return ENDED
         except OSError:
-            return True  # unknown now, for example while no descriptor is free
-        return (status.st_dev, status.st_ino) == self._place
+            return ""  # unknown now, for example while no descriptor is free
+        same = (status.st_dev, status.st_ino) == self._place
+        return "" if same else "the controller of the joint stream was loaded anew"
 
     def _record(self) -> RecordFile | None:
         """Return the tick records of the control process, if it runs."""

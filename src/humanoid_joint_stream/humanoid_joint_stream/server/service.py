@@ -265,7 +265,7 @@ class JointStreamService:
         with robot.states.reader(min(decimation, LARGEST_DECIMATION)) as reader:
             while (message := await reader.next()) is not None:
                 await context.write(message)  # a slow reader waits here
-        await context.abort(grpc.StatusCode.FAILED_PRECONDITION, "the control process has ended")
+        await context.abort(grpc.StatusCode.FAILED_PRECONDITION, robot.states.end)
 
     # Feedback and faults.
 

@@ -15,7 +15,7 @@ KEPT: Final = 0.05  # [s] of states that a reader which was held up for a moment
 TOGETHER: Final = (
     4  # readers that wake at once: a command that comes meanwhile waits for these only
 )
-
+UNREADABLE: Final = "the ticks of the control process cannot be read"
 
 logger = logging.getLogger(__name__)
 
@@ -48,7 +48,7 @@ class StateHub:
         self._kept = deque([NumberedState(0, b"")], maxlen=kept(period))
         self._readers: list[Reader] = []
         self._looking: asyncio.Task[None] | None = None
-        self._stopping = False
+        self._stopped = ""  # why; empty: it is not
 
     @property
     def latest(self) -> NumberedState:
@@ -66,14 +66,16 @@ class StateHub:
         """Their number."""
         return len(self._readers)
 
-    def stop(self) -> None:
+    def stop(self, why: str) -> None:
         """End all readers soon. Called by any thread."""
-        self._stopping = True
+        self._stopped = why
 
     @property
-    def has_ended(self) -> bool:
-        """True if no state comes any more: by `stop`, or because ticks cannot be read."""
-        return self._stopping or (self._looking is not None and self._looking.done())
+    def end(self) -> str:
+        """Why no state comes any more: that of `stop`, or ticks cannot be read; empty: they do."""
+        if self._looking is not None and self._looking.done():
+            return self._stopped or UNREADABLE
+        return self._stopped
 
     @contextmanager
     def reader(self, decimation: int) -> Iterator["Reader"]:
@@ -91,14 +93,14 @@ class StateHub:
         try:
             await self._pass_on()
         except Exception:
-            logger.exception("the ticks of the control process cannot be read")
+            logger.exception(UNREADABLE)
         for reader in self._readers:
             # Not before the task has ended, which a reader looks at.
             asyncio.get_running_loop().call_soon(reader.woken.set)
 
     async def _pass_on(self) -> None:
         due = time.monotonic()
-        while self._readers and not self._stopping:
+        while self._readers and not self._stopped:
             found = self._fresh()
             if not found:
                 # Far from due after a hold-up of the loop: look less often.
@@ -130,7 +132,7 @@ class Reader:
 
     async def next(self) -> bytes | None:
         """Return the next message, once it is there; None: the states have ended."""
-        while not self._hub.has_ended:
+        while not self._hub.end:
             found = self._hub.after(self._seen + self._decimation)
             if found is not None:
                 # Stay on the grid of the ticks where none was missed.
