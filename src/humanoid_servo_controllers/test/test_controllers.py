@@ -72,6 +72,16 @@ def test_joints_stay_as_they_are_until_the_first_command(bench: Bench) -> None:
         assert not bench.tick().any()
 
 
+def test_a_joint_that_sinks_before_the_first_command_is_resisted_where_there_is_a_pid_loop(
+    bench: Bench,
+) -> None:
+    bench.tick()
+    bench.state.position[:] -= 0.2
+    bench.state.velocity[:] = -0.5
+    resisted = bool((bench.tick(20) > 0.0).all())
+    assert resisted is (bench.controller.gains_in_force is not None)
+
+
 def test_effort_controller_commands_effort_only(bench: Bench) -> None:
     bench.send(0.9, 0.9)
     assert bench.tick().any()
