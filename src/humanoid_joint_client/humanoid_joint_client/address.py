@@ -16,10 +16,20 @@ def socket_folder() -> Path:
 
 
 def socket_path(domain: int | None = None, namespace: str = "") -> Path:
-    """Return the socket of the robot of a ROS domain (None: ROS_DOMAIN_ID) and namespace."""
-    number = int(os.environ.get("ROS_DOMAIN_ID") or "0") if domain is None else domain
+    """Return the socket of the robot of a ROS domain (None: ROS_DOMAIN_ID) and namespace.
+
+    Raises NoAnswerError for a ROS_DOMAIN_ID that is no number.
+    """
+    number = _own_domain() if domain is None else domain
     mark = namespace.strip("/").replace("/", ".")
     return socket_folder() / f"domain_{number}{f'_{mark}' if mark else ''}.sock"
+
+
+def _own_domain() -> int:
+    text = os.environ.get("ROS_DOMAIN_ID") or "0"
+    if not text.isdecimal():
+        raise NoAnswerError(f"ROS_DOMAIN_ID is '{text}', expected a number")
+    return int(text)
 
 
 def is_private(folder: Path) -> bool:
