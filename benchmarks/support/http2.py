@@ -13,7 +13,9 @@ DATA, HEADERS, RESET, SETTINGS, PING, GOAWAY, WINDOW = 0, 1, 3, 4, 6, 7, 8
 ACK, END_STREAM, END_HEADERS = 1, 1, 4
 CANCEL: Final = 8  # error code
 LARGEST_WINDOW: Final = (1 << 31) - 1  # [bytes], more than a measurement needs
-FIRST_WINDOW: Final = 65_535  # [bytes] of a connection, RFC 9113, 6.9.2
+FIRST_WINDOW: Final = 65_535  # [bytes] of a connection, and of its streams: RFC 9113, 6.9.2
+INITIAL_WINDOW: Final = 4  # number of the setting for the windows of streams, RFC 9113, 6.5.2
+CONNECTION: Final = 0  # its number among the streams
 LARGEST_FRAME: Final = 16_384  # [bytes], RFC 9113, 4.2
 SERVICE: Final = "/humanoid_control.joint_stream.v1.JointStream/"
 
@@ -23,14 +25,9 @@ def frame(kind: int, flags: int, stream: int, payload: bytes) -> bytes:
     return struct.pack("!I", len(payload))[1:] + struct.pack("!BBI", kind, flags, stream) + payload
 
 
-def frames_of(message: bytes, stream: int, last: int) -> bytes:
-    """Return a gRPC message as frames; `last` are the flags of the last one."""
-    data = struct.pack("!BI", 0, len(message)) + message
-    parts = [data[at : at + LARGEST_FRAME] for at in range(0, len(data), LARGEST_FRAME)]
-    flags = [0] * (len(parts) - 1) + [last]
-    return b"".join(
-        frame(DATA, flag, stream, part) for flag, part in zip(flags, parts, strict=True)
-    )
+def prefixed(message: bytes) -> bytes:
+    """Return a gRPC message with its length."""
+    return struct.pack("!BI", 0, len(message)) + message
 
 
 def _field(name: str, value: str) -> bytes:
@@ -46,12 +43,14 @@ class Connection:
         self.socket.connect(path)
         self._rest = b""
         self._stream = -1
+        self._initial = FIRST_WINDOW
+        self._room = {CONNECTION: FIRST_WINDOW}  # [bytes] that may be sent, by stream
         self._messages: dict[int, bytearray] = {}
         self.messages: dict[int, list[bytes]] = {}  # received, by stream
         self.ended: set[int] = set()  # streams that the server has ended
         self._send(
             PREFACE
-            + frame(SETTINGS, 0, 0, struct.pack("!HI", 4, LARGEST_WINDOW))
+            + frame(SETTINGS, 0, 0, struct.pack("!HI", INITIAL_WINDOW, LARGEST_WINDOW))
             + frame(WINDOW, 0, 0, struct.pack("!I", LARGEST_WINDOW - FIRST_WINDOW))
         )
 
@@ -66,13 +65,23 @@ class Connection:
             "te": "trailers",
             "content-type": "application/grpc",
         }
+        self._room[self._stream] = self._initial
         block = b"".join(_field(*it) for it in fields.items())
         self._send(frame(HEADERS, END_HEADERS, self._stream, block))
         return self._stream
 
     def send(self, stream: int, message: bytes, *, last: bool = False) -> None:
-        """Send a message of a call."""
-        self._send(frames_of(message, stream, END_STREAM if last else 0))
+        """Send a message of a call, unless that has ended; wait for room in its window."""
+        rest = prefixed(message)
+        while rest and stream not in self.ended:
+            room = min(self._room[CONNECTION], self._room[stream], LARGEST_FRAME)
+            if room <= 0:
+                self.read()
+                continue
+            part, rest = rest[:room], rest[room:]
+            self._room[CONNECTION] -= len(part)
+            self._room[stream] -= len(part)
+            self._send(frame(DATA, END_STREAM if last and not rest else 0, stream, part))
 
     def close_half(self, stream: int) -> None:
         """End the messages of a call."""
@@ -101,6 +110,7 @@ class Connection:
         while stream not in self.ended:
             self.read()
         self.ended.discard(stream)
+        self._room.pop(stream)
         self._messages.pop(stream, None)
         found = self.messages.pop(stream, [])
         return found[-1] if found else b""
@@ -113,14 +123,24 @@ class Connection:
         for kind, flags, stream, payload in self._frames(self._rest + data):
             if kind == DATA:
                 self._take(stream, payload)
-            elif kind == SETTINGS and not flags & ACK:
-                self._send(frame(SETTINGS, ACK, 0, b""))
-            elif kind == PING and not flags & ACK:
-                self._send(frame(PING, ACK, 0, payload))
             elif kind == GOAWAY:
                 raise EOFError("the server has ended the connection")
+            elif kind == WINDOW and stream in self._room:
+                self._room[stream] += int.from_bytes(payload, "big")
+            elif kind in {SETTINGS, PING} and not flags & ACK:
+                self._answer(kind, payload)
             if kind == RESET or (kind in (DATA, HEADERS) and flags & END_STREAM):
                 self.ended.add(stream)
+
+    def _answer(self, kind: int, payload: bytes) -> None:
+        if kind == PING:
+            self._send(frame(PING, ACK, CONNECTION, payload))
+            return
+        settings = dict(struct.iter_unpack("!HI", payload))
+        before, self._initial = self._initial, settings.get(INITIAL_WINDOW, self._initial)
+        for stream in self._room.keys() - {CONNECTION}:
+            self._room[stream] += self._initial - before
+        self._send(frame(SETTINGS, ACK, CONNECTION, b""))
 
     def _frames(self, data: bytes) -> Iterator[tuple[int, int, int, bytes]]:
         at = 0

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from benchmarks.support.http2 import Connection, frames_of
+from benchmarks.support.http2 import DATA, Connection, frame, prefixed
 from humanoid_joint_client import joint_stream_pb2 as pb
 from humanoid_joint_client.status import Status
 from src.humanoid_control_cli.test.conftest import TIMEOUT
@@ -109,7 +109,7 @@ def shut(sender: Sender, _: Random) -> None:
 
 def torn(sender: Sender, chance: Random) -> None:
     """End the connection within a message."""
-    data = frames_of(bytes(500), sender.stream, 0)
+    data = frame(DATA, 0, sender.stream, prefixed(bytes(500)))
     sender.connection.send_raw(data[: chance.randrange(1, len(data))])
     sender.connection.close()
 
