@@ -16,9 +16,14 @@ from humanoid_joint_client.rpc import LARGEST_MESSAGE, handler
 MOST_CALLS: Final = 64  # at the same time: readers of states, streams of commands and others
 LEAST_TOKEN: Final = 16  # characters
 _PING: Final = 1000  # [ms] until a silent connection is tested, and longest time of the answer
+# Updates beyond it wait at their client, which drops old ones, and not in the connection, where
+# they would outlive their end time. gRPC's own window grows while a server is slower than a client.
+WINDOW: Final = 8192  # [bytes] of a stream that are under way: 20 updates of Prime
 _OPTIONS: Final = (
     ("grpc.max_receive_message_length", LARGEST_MESSAGE),
     ("grpc.so_reuseport", 0),
+    ("grpc.http2.lookahead_bytes", WINDOW),
+    ("grpc.http2.bdp_probe", 0),
     ("grpc.keepalive_time_ms", _PING),
     ("grpc.keepalive_timeout_ms", _PING),
     ("grpc.http2.max_pings_without_data", 0),
