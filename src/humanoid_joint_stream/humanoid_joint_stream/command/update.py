@@ -126,7 +126,10 @@ class UpdateCheck:
     def _check_time(self, end: int, received: int) -> None:
         ahead = end - received
         if ahead <= 0:
-            text = f"end_time: {-ahead * 1e-6:.1f} ms before the receipt"
+            text = (
+                f"end_time: {-ahead * 1e-6:.1f} ms before the receipt: the update was too long "
+                "under way, or the client's clock is not synchronized"
+            )
             raise UpdateError(Status.EXPIRED, text)
         if ahead > self._facts.max_horizon:
             most = self._facts.max_horizon * 1e-6
