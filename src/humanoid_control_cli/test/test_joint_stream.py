@@ -89,7 +89,7 @@ def test_a_client_holds_the_pose_and_every_key_comes_back(
     with client.control() as control:
         sent, echoed = [], []
         for _, state in zip(range(200), states, strict=False):
-            sent.append(control.send(pose))
+            sent.append(control.send(pose, horizon=0.9))
             if state.received_key:
                 echoed.append(state)
                 assert state.received_key <= sent[-1]
@@ -99,7 +99,7 @@ def test_a_client_holds_the_pose_and_every_key_comes_back(
         assert keys == sorted(keys)
         assert all(state.status is Status.OK for state in echoed)
         with pytest.warns(UserWarning, match="key 0"):
-            control.send(pose, key=0)
+            control.send(pose, key=0, horizon=0.9)
         assert until(states, lambda it: it.received_key == 0).status is Status.OK
         end = control.finish()
         assert end.counters.received == end.counters.accepted == len(sent) + 1

@@ -21,7 +21,7 @@ from humanoid_joint_client.errors import (
     raise_unless_ok,
 )
 from humanoid_joint_client.latency import LatencyTracker
-from humanoid_joint_client.outgoing import Outgoing
+from humanoid_joint_client.outgoing import STALE, Outgoing
 from humanoid_joint_client.status import Status
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ Values = Sequence[float] | NDArray[np.float64]
 REFRESH: Final = 4  # times in the lease's timeout that it is kept, and the clock synchronized
 LAST_KEY: Final = (1 << 32) - 1
 ACTIVATION: Final = 10.0  # [s] it may take
+FRESH: Final = 0.5  # of its horizon that an update waits behind a newer one; the rest is its way
 
 
 class Control:
@@ -115,17 +116,17 @@ class Control:
         if gains is not None:
             update.gains.k_q_p.extend(gains[0])
             update.gains.k_qd_p.extend(gains[1])
-        self.send_update(update)
+        self.send_update(update, round(FRESH * horizon * 1e9))
         self._latency.sent(self._key, now)
         return self._key
 
-    def send_update(self, update: Any) -> None:
-        """Send the message Update of the .proto as it is, but for the lease."""
+    def send_update(self, update: Any, waits: int = STALE) -> None:
+        """Send the message Update of the .proto as it is, but for the lease. See Outgoing.put."""
         if self._stream is None:
             update.lease = self.lease
             self._outgoing = Outgoing()
             self._stream = self._client.open_stream(self._outgoing)
-        self._outgoing.put(update)
+        self._outgoing.put(update, waits)
 
     def end(self) -> None:
         """Have the robot stop following and go to DAMPING; return the lease. Raises no error."""

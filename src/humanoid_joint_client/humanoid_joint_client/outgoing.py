@@ -13,20 +13,21 @@ class Outgoing:
     """An iterator that gRPC reads in a thread of its own, until `close`.
 
     A program that sends faster than the connection takes it does not command the past: the oldest
-    updates are dropped. The lease of the first one, and the latest gains, are not: they hold on.
+    updates are dropped. Lease and gains of a dropped one go to the next one, as they hold on.
     """
 
     def __init__(self, clock: Callable[[], int] = time.monotonic_ns) -> None:
         self._clock = clock
-        self._updates: list[tuple[int, Any]] = []  # with the time of `put`, oldest first
+        self._updates: list[tuple[int, Any]] = []  # with the time it is stale from, oldest first
         self._changed = threading.Condition()
         self._closed = False
 
-    def put(self, update: Any) -> None:
-        """Append an update."""
+    def put(self, update: Any, waits: int = STALE) -> None:
+        """Append an update. It is dropped after `waits` [ns], STALE at most, behind a newer one."""
         with self._changed:
-            self._updates.append((self._clock(), update))
-            self._drop(0)
+            self._updates.append((self._clock() + min(waits, STALE), update))
+            if len(self._updates) > WAITING:
+                self._drop_oldest()
             self._changed.notify()
 
     def close(self) -> None:
@@ -41,24 +42,16 @@ class Outgoing:
     def __next__(self) -> Any:
         with self._changed:
             self._changed.wait_for(lambda: self._updates or self._closed)
-            self._drop(self._clock() - STALE)
+            now = self._clock()
+            while len(self._updates) > 1 and self._updates[0][0] < now:
+                self._drop_oldest()
             if self._updates:
                 return self._updates.pop(0)[1]
         raise StopIteration
 
-    def _drop(self, since: int) -> None:
-        """Drop what is older than `since` [ns], and what is too much, but not the newest."""
-        at, newest = 0, len(self._updates) - 1
-        while at < newest and (self._updates[at][0] < since or newest >= WAITING):
-            if self._holds_on(at):
-                at += 1
-            else:
-                del self._updates[at]
-                newest -= 1
-
-    def _holds_on(self, at: int) -> bool:
-        update = self._updates[at][1]
-        if update.lease:
-            return True
-        later = (it.HasField("gains") for _, it in self._updates[at + 1 :])
-        return update.HasField("gains") and not any(later)
+    def _drop_oldest(self) -> None:
+        dropped, later = self._updates.pop(0)[1], self._updates[0][1]
+        if dropped.lease:
+            later.lease = dropped.lease
+        if dropped.HasField("gains") and not later.HasField("gains"):
+            later.gains.CopyFrom(dropped.gains)

@@ -62,17 +62,18 @@ def test_updates_leave_in_their_order_and_the_oldest_are_dropped() -> None:
     assert keys(outgoing) == list(range(3, WAITING + 3))
 
 
-def test_the_first_update_and_the_latest_gains_are_never_dropped() -> None:
-    """A connection with a slow begin."""
-    outgoing, gains = Outgoing(), pb.Gains(k_q_p=[1.0])
-    for number in range(WAITING * 2):
-        with_gains = number in (0, 5, 9)
-        own = {"gains": gains} if with_gains else {}
-        outgoing.put(of(number, lease="" if number else "lease", **own))
-    found = keys(outgoing)
-    assert found[:2] == [0, 9]
-    assert len(found) == WAITING
-    assert found[2:] == list(range(WAITING + 2, WAITING * 2))
+def test_lease_and_latest_gains_of_dropped_updates_go_to_the_next_one() -> None:
+    """A connection with a slow begin: the first update may be over before it."""
+    outgoing = Outgoing()
+    for number in range(WAITING + 10):
+        gains = {"gains": pb.Gains(k_q_p=[float(number)])} if number in {0, 5, 9, 20} else {}
+        outgoing.put(of(number, lease="" if number else "lease", **gains))
+    outgoing.close()
+    first, *later = outgoing
+    assert first == of(10, lease="lease", gains=pb.Gains(k_q_p=[9.0]))
+    assert [it.user_command_key for it in later] == list(range(11, WAITING + 10))
+    assert [it.user_command_key for it in later if it.HasField("gains")] == [20]
+    assert not any(it.lease for it in later)
 
 
 def test_a_stale_update_does_not_leave_while_a_newer_one_waits() -> None:
@@ -88,3 +89,12 @@ def test_a_stale_update_does_not_leave_while_a_newer_one_waits() -> None:
     outgoing.put(of(4))
     now[0] += 2 * STALE
     assert keys(outgoing) == [4]
+
+
+def test_an_update_that_is_soon_over_waits_less_long_behind_a_newer_one() -> None:
+    now = [0]
+    outgoing = Outgoing(lambda: now[0])
+    outgoing.put(of(0), STALE // 2)
+    outgoing.put(of(1), STALE // 2)
+    now[0] += STALE // 2 + 1
+    assert next(outgoing).user_command_key == 1
