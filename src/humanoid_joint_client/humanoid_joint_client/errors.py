@@ -82,7 +82,7 @@ class NotClearedError(JointStreamError):
 
 
 class UnavailableError(JointStreamError):
-    """The robot's control process does not run."""
+    """The robot's control process does not run, or its controller is unloaded."""
 
     status = Status.UNAVAILABLE
 

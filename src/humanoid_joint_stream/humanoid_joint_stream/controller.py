@@ -150,6 +150,11 @@ class JointStreamController(Controller):
         self._execution.leave()
         self._note()
 
+    def on_cleanup(self) -> None:
+        """See Controller. The server requests REMOTE no more: it is another controller's."""
+        if self._file is not None:
+            self._file.words[Word.UNLOADED] = 1
+
     # Inside.
 
     def _server_state(self) -> ServerState:

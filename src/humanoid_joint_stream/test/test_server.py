@@ -30,6 +30,7 @@ from humanoid_joint_client import (
 )
 from humanoid_joint_client import joint_stream_pb2 as pb
 from humanoid_joint_client.rpc import methods
+from humanoid_joint_client.status import Status
 from humanoid_joint_stream.facts import SECOND
 from humanoid_joint_stream.server.event_loop import LoopThread
 from humanoid_joint_stream.server.robot_link import RobotLink
@@ -228,6 +229,29 @@ def test_control_goes_from_standby_to_remote_and_ends_in_damping(
     served.link.refusal = "not finished"
     with pytest.raises(NotReadyError, match="not finished"), client.control():
         raise AssertionError
+
+
+def test_no_switch_is_requested_while_the_controller_is_unloaded(
+    served: Served, client: JointClient
+) -> None:
+    """REMOTE is another controller's then."""
+    served.bench.leave(Situation(Mode.STANDBY))
+    served.bench.controller.on_cleanup()
+    with pytest.raises(UnavailableError, match="controller is unloaded"), client.control():
+        raise AssertionError
+    assert not served.link.requests
+
+
+def test_a_remote_of_another_controller_is_left_and_named(
+    served: Served, client: JointClient
+) -> None:
+    activation, _ = activating(served, client)
+    served.bench.situation = Situation(Mode.REMOTE)
+    served.bench.now += 3 * SECOND
+    answer = activation.result(timeout=10.0)
+    assert answer.status == Status.NOT_READY
+    assert answer.message.startswith("REMOTE is another controller's")
+    assert served.link.requests == [Mode.REMOTE, Mode.DAMPING]
 
 
 def cancelled(served: Served, activation: grpc.Future) -> None:

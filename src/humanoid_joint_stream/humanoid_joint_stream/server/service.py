@@ -187,10 +187,12 @@ class JointStreamService:
                     unattended = False
                     break
                 await asyncio.sleep(LOOK)
+            now = link.situation
         finally:
             if unattended:
                 link.request(Mode.DAMPING)  # takes back a switch that is on its way
-        now = link.situation
+        if now.mode is Mode.REMOTE and session.has_left():
+            return Status.NOT_READY, "REMOTE is another controller's: unload that by `hc unload`"
         return Status.NOT_READY, now.reason or f"the robot is in {now.name}"
 
     async def _stated(self, link: RobotLink) -> Situation:

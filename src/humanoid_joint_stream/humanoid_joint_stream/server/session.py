@@ -131,6 +131,8 @@ class Session:
         """
         if not self.has_lease(lease, now):
             return Status.NO_LEASE, "acquire the lease first"
+        if self.file.words[Word.UNLOADED]:
+            return Status.UNAVAILABLE, "the joint stream's controller is unloaded: `hc load` it"
         if faults := self.standing_faults():
             return Status.FAULT, faults[0].cause
         if self.is_in_charge(now):

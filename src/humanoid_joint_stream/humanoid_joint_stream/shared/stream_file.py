@@ -30,6 +30,7 @@ class Word(IntEnum):
     HEARTBEAT = 3  # by the server: [ns] of the robot's clock
     ACTIVATION = 4  # by the server: the one in force; 0: none
     CLEARED = 5  # by the server: the latest fault that is cleared
+    UNLOADED = 6  # by the controller: 1 once it is unloaded
 
 
 class StreamFile:
