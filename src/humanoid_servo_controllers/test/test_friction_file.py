@@ -51,6 +51,7 @@ def test_maps_are_read_as_they_were_written(tmp_path: Path) -> None:
     ("old", "new", "words"),
     [
         ("- [0.5, 2.0]", "- [0.0, 2.0]", ":8: wrist, forward: point 1: position 0 rad, expected"),
+        ("- [0.5, 2.0]", "- [1.0e+17, 2.0]", ":8: wrist, forward: point 1: position 1e+17 rad, ex"),
         ("- [0.5, 2.0]", "- [0.5, -2.0]", ":8: wrist, forward: point 1: effort -2 Nm, expected 0"),
         ("- [0.5, -0.5]", "- [0.5, 0.5]", ":11: wrist, backward: point 1: effort 0.5 Nm"),
         (

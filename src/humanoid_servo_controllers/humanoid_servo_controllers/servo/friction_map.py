@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.robot.joints import FloatArray
+
+LARGEST: Final = 1e6  # [rad], far beyond every joint: no lookup loses its digits
 
 
 class PointError(ConfigError):
@@ -29,7 +32,8 @@ class FrictionCurve:
         efforts: [Nm], (k,): 0, or of the sign of the direction.
         sign: of the direction: 1 forwards, -1 backwards.
 
-    Raises PointError: too few, not finite, not ascending, an effort of the wrong sign.
+    Raises PointError: too few, not finite, not ascending, a position beyond LARGEST, an effort of
+    the wrong sign.
     """
 
     positions: FloatArray
@@ -43,6 +47,8 @@ class FrictionCurve:
         for i, (position, effort) in enumerate(zip(self.positions, self.efforts, strict=True)):
             if not (np.isfinite(position) and np.isfinite(effort)):
                 raise PointError(f"{position:g} rad, {effort:g} Nm, expected finite numbers", i)
+            if abs(position) > LARGEST:
+                raise PointError(f"position {position:g} rad, expected at most {LARGEST:g} rad", i)
             if position <= before:
                 text = f"position {position:g} rad, expected more than {before:g} rad"
                 raise PointError(f"{text} of the point before", i)
