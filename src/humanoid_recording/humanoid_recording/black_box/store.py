@@ -84,6 +84,7 @@ class Store:
             path = self._unused(name)
             write(partial, path.name)
             self._check_room()  # the size of the file is known now
+            path = self._unused(path.name)  # one of another ROS domain may have it by now
             self._keep(partial, path)
         except OSError as error:
             raise BagError(f"{self.folder}: {error.strerror}") from error

@@ -417,6 +417,24 @@ def test_an_unfinished_file_of_a_black_box_that_writes_it_stays(watched: Watched
     assert written.is_dir()
 
 
+def test_two_black_boxes_that_write_in_the_same_second_both_keep_their_file(
+    watched: Watched,
+) -> None:
+    """Those of two ROS domains, when both robots are stopped at once."""
+
+    def write(folder: Path, name: str) -> None:
+        folder.mkdir()
+        (folder / "metadata.yaml").write_text(name)
+
+    def write_while_another_does(folder: Path, name: str) -> None:
+        write(folder, name)
+        write(watched.store.folder / name, name)
+
+    kept = watched.store.add(write_while_another_does)
+    assert kept.name.endswith("_2")
+    assert set(watched.store.files()) == {kept, kept.with_name(kept.name.removesuffix("_2"))}
+
+
 def test_without_a_robot_there_is_nothing_to_save(tmp_path: Path) -> None:
     with pytest.raises(RobotError, match="nothing to save"):
         BlackBox(Store(tmp_path), RecordStore(tmp_path)).save()
