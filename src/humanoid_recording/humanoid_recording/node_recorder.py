@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from rclpy.node import Node
 from rclpy.topic_endpoint_info import TopicEndpointInfo
@@ -18,6 +18,8 @@ from humanoid_recording.qos_profiles import plain_offers, subscription_qos
 from humanoid_recording.recording import ReceivedMessage, Recording
 from humanoid_recording.summary import Topic
 
+SET: Final = 500_000_000  # [ns] by which a system clock that was set differs from before, at least
+
 
 class NodeRecorder:
     """Subscribes `node` to `topics` for `recording`; `notify` gets a line for each topic."""
@@ -29,6 +31,7 @@ class NodeRecorder:
         self._missing = list(dict.fromkeys(topics))
         self._recording = recording
         self._notify = notify
+        self._offset = _offset()  # of the recording's times
 
     def subscribe_new(self) -> None:
         """Subscribe to the topics that have got a publisher since the last call."""
@@ -59,7 +62,21 @@ class NodeRecorder:
         # 0: the middleware has no time stamps
         arrival = info["received_timestamp"] or time.time_ns()
         published = info["source_timestamp"] or arrival
-        self._recording.add(ReceivedMessage(topic, data, arrival, published))
+        self._recording.add(ReceivedMessage(topic, data, self._time(arrival), published))
+
+    def _time(self, arrival: int) -> int:
+        """Return the time of `arrival` in the recording: a clock that is set makes no gap in it."""
+        step = _offset() - self._offset
+        if abs(step) < SET:
+            return arrival
+        now = time.monotonic_ns() + self._offset
+        # It may have arrived before the clock was set.
+        return min(arrival, arrival - step, key=lambda it: abs(now - it))
+
+
+def _offset() -> int:
+    """Return the system's time minus the monotonic one [ns]."""
+    return time.time_ns() - time.monotonic_ns()
 
 
 def _hash(publishers: list[TopicEndpointInfo]) -> str:

@@ -1,5 +1,6 @@
 """The publishers whose messages are recorded, without the graph of ROS."""
 
+import time
 from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 
@@ -10,6 +11,7 @@ from sensor_msgs.msg import JointState
 from humanoid_recording.definitions import type_hash
 from humanoid_recording.node_recorder import NodeRecorder
 from humanoid_recording.qos_profiles import plain_offers, replay_qos
+from humanoid_recording.recording import ReceivedMessage
 from humanoid_recording.summary import to_yaml
 
 TOPIC = "/prime/joint_states"
@@ -33,18 +35,24 @@ class Graph:
         self.listening: list[tuple[type, str, QoSProfile]] = []
         self.topics: list[object] = []
         self.messages: list[str] = []
+        self.receive: Callable = lambda data, info: None
+        self.arrivals: list[int] = []  # [ns] in the recording
 
     def get_publishers_info_by_topic(self, _: str) -> list[SimpleNamespace]:
         return self.publishers
 
     def create_subscription(
-        self, kind: type, topic: str, _: Callable, qos: QoSProfile, *, raw: bool
+        self, kind: type, topic: str, receive: Callable, qos: QoSProfile, *, raw: bool
     ) -> None:
         assert raw
+        self.receive = receive
         self.listening.append((kind, topic, qos))
 
     def add_topic(self, topic: object) -> None:
         self.topics.append(topic)
+
+    def add(self, message: ReceivedMessage) -> None:
+        self.arrivals.append(message.arrival)
 
     def look(self) -> None:
         NodeRecorder(self, [TOPIC], self, self.messages.append).subscribe_new()
@@ -99,6 +107,24 @@ def test_every_publisher_is_recorded_with_the_best_common_qos_and_replayed_so(
     for qos in (asked, replay_qos(to_yaml(plain_offers(offers)))):
         assert (qos.reliability is ReliabilityPolicy.RELIABLE) == reliable
         assert (qos.durability is DurabilityPolicy.TRANSIENT_LOCAL) == latched
+
+
+@pytest.mark.parametrize("step", [-(10**17), -(10**9), 10**9, 10**18])
+def test_a_clock_that_is_set_makes_no_gap_in_a_recording(
+    step: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A replay would wait for as long as the gap is: 30 years for a computer without a battery."""
+    begin, second = 10**18, 10**9  # [ns]
+    monkeypatch.setattr(time, "monotonic_ns", lambda: 5 * second)
+    monkeypatch.setattr(time, "time_ns", lambda: begin)
+    graph = Graph([publisher(type_hash="INVALID")])
+    graph.look()
+    graph.receive(b"", {"received_timestamp": begin, "source_timestamp": 0})
+    monkeypatch.setattr(time, "monotonic_ns", lambda: 5 * second + 200)
+    monkeypatch.setattr(time, "time_ns", lambda: begin + 200 + step)
+    for arrival in (begin + 100, begin + 200 + step):  # the first one has waited
+        graph.receive(b"", {"received_timestamp": arrival, "source_timestamp": 0})
+    assert [it - begin for it in graph.arrivals] == [0, 100, 200]
 
 
 def test_qos_profiles_of_older_bags_are_parsed() -> None:
