@@ -6,6 +6,7 @@ import itertools
 import re
 import signal
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,14 +14,19 @@ from typing import TYPE_CHECKING
 import pytest
 from humanoid_control_msgs.msg import ControlMode
 from rclpy.qos import DurabilityPolicy, QoSProfile
+from rclpy.serialization import serialize_message
 from rosbags.highlevel import AnyReader
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from test_support.browser import CHROMIUM, OperatorPage, chromium
 
+from humanoid_control_cli.bag.replay import SHORTEST
 from humanoid_control_cli.client import Client
 from humanoid_control_common.rules.modes import Mode
+from humanoid_recording.definitions import definition
 from humanoid_recording.reader import BagReader
+from humanoid_recording.summary import Topic
+from humanoid_recording.writer import BagWriter
 
 if TYPE_CHECKING:
     from src.humanoid_control_cli.test.conftest import Starter
@@ -152,6 +158,24 @@ def test_replay_in_a_loop_begins_again_until_it_is_stopped(bags, start, client: 
     run.send(signal.SIGTERM)
     assert run.finish() == 0, run.text
     assert "was not finished: it was read to its last whole second" in run.text
+
+
+def test_a_bag_of_one_message_does_not_flood_its_topic(start, client: Client, tmp_path) -> None:
+    kind, topic = "std_msgs/msg/String", "/robot_description"
+    with BagWriter(tmp_path / "one") as bag:
+        bag.add_topic(Topic(topic, kind, "", definition(kind), []))
+        bag.add(topic, serialize_message(String(data="robot")), 1, 1)
+    heard: list[String] = []
+    client.subscribe(String, topic, heard.append, 1000)
+    begin = time.monotonic()
+    run = start.hc("replay", str(tmp_path / "one"), "--loop")
+    assert client.wait(lambda: len(heard) >= 3, TIMEOUT), run.text
+    run.send(signal.SIGINT)
+    assert run.finish() == 0, run.text
+    turns = (time.monotonic() - begin) / SHORTEST
+    published = re.search(r"replayed (\d+) messages", run.text)
+    assert published is not None
+    assert int(published[1]) <= 1 + turns
 
 
 def test_no_robot_comes_up_where_something_is_replayed(bags, start) -> None:

@@ -22,6 +22,7 @@ from humanoid_recording.topics import JOINT_STATES
 
 DISCOVERY: Final = 2.0  # [s] after which a robot that is up has been discovered
 WATCH_PERIOD: Final = 0.25  # [s] between two searches for a robot that comes up
+SHORTEST: Final = 0.25  # [s] from one beginning to the next, with `loop`
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +66,13 @@ class Replay:
         player = NodePlayer(self._client.node, say)
         again = True
         while again:
+            begin = time.monotonic()
             self._play(bag, player)
             if not player.count and not self._stopped():
                 raise BagError(f"{self._options.path}: nothing in it to replay")
             again = self._options.loop and not self._stopped()
+            if again:  # a bag of a moment would flood its topics
+                self._rest_until(begin + SHORTEST)
         end = "" if self._options.until == math.inf else f" until {self._options.until:.3f} s"
         say(f"replayed {player.count} messages{end}")
         if player.requests:
