@@ -83,12 +83,17 @@ class BagReader:
 
 
 class _WholeReads:
-    """A file whose reads return all requested bytes, or raise EndOfFile."""
+    """A file whose reads return all requested bytes, or raise EndOfFile.
+
+    A length that no recording has is damage: it is not allocated.
+    """
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
 
     def read(self, size: int) -> bytes:
+        if size > _LARGEST:
+            raise McapError(f"a length of {size} bytes, expected {_LARGEST} at most")
         data = self._file.read(size)
         if len(data) < size:
             raise EndOfFile

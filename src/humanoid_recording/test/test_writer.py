@@ -8,7 +8,7 @@ import signal
 from pathlib import Path
 
 import pytest
-from mcap.writer import CompressionType, Writer
+from mcap.writer import MCAP0_MAGIC, CompressionType, Writer
 from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
 
@@ -53,6 +53,22 @@ def test_a_damaged_recording_is_read_up_to_the_damage(tmp_path: Path, bags) -> N
     path.write_bytes(whole)
     reader = BagReader(path)
     assert [message.time for message in reader] == [START]
+    assert reader.damage.startswith("walk_0.mcap is damaged from byte ")
+
+
+@pytest.mark.parametrize("length", [b"\xff" * 8, (1 << 44).to_bytes(8, "little")])
+def test_a_damaged_length_is_no_reason_to_run_out_of_memory(
+    tmp_path: Path, bags, length: bytes
+) -> None:
+    bags.write(tmp_path / "walk", [(STATES, MESSAGE)] * 2)
+    path = tmp_path / "walk/walk_0.mcap"
+    whole = path.read_bytes()
+    begin = len(MCAP0_MAGIC)
+    # The record of an attachment: its size, two times, two empty texts, the length of its content.
+    attachment = b"\x09" + (32).to_bytes(8, "little") + bytes(24) + length
+    path.write_bytes(whole[:begin] + attachment + whole[begin:])
+    reader = BagReader(path)
+    assert not list(reader)
     assert reader.damage.startswith("walk_0.mcap is damaged from byte ")
 
 
