@@ -149,6 +149,16 @@ def test_a_file_that_exists_or_cannot_be_made_is_refused(tmp_path: Path) -> None
         assert words in str(result.exception)
 
 
+@pytest.mark.parametrize("option", ["--max-effort", "--speed", "--threshold"])
+@pytest.mark.parametrize("command", ["record", "check"])
+def test_a_bound_that_is_no_number_is_refused(recorded: Path, command: str, option: str) -> None:
+    """No comparison with it would stop the joint."""
+    words = ["--joint", WRIST, "--into", str(recorded.with_name("new.yaml"))]
+    place = words if command == "record" else [str(recorded)]
+    result = CliRunner().invoke(app, ["friction", command, "--yes", *place, option, "nan"])
+    assert str(result.exception) == f"{option} nan, expected a finite number"
+
+
 def test_friction_recording_without_a_terminal_requires_the_option_yes(tmp_path: Path) -> None:
     words = [it for it in arguments(tmp_path / "f.yaml", "--joint", WRIST) if it != "--yes"]
     result = CliRunner().invoke(app, words)
