@@ -22,7 +22,6 @@ TIME_DIGITS: Final = 3  # of a second
 ANGLE_DIGITS: Final = 4  # of a radian: 0.1 mm at an arm of 1 m
 _ANY: Final = np.inf  # a limit that is not checked
 
-Finite = Annotated[float, Field()]
 Positive = Annotated[float, Field(gt=0.0)]
 
 
@@ -33,7 +32,7 @@ class _Limits(StrictModel):
 
 class _Row(StrictModel):
     time: Annotated[float, Field(ge=0.0)]  # [s]
-    positions: list[Finite]  # [rad]
+    positions: list[float]  # [rad]
 
 
 class _File(StrictModel):
