@@ -11,13 +11,13 @@ from typing import Final
 from humanoid_bringup.supervision.terminal_signals import StopSignals
 from humanoid_control_cli.client import Client
 from humanoid_control_cli.controllers.requests import load_file, unload_controller
-from humanoid_control_cli.description import robot_description
+from humanoid_control_cli.description import parsed, robot_description
 from humanoid_control_cli.errors import NoAnswerError, RefusedError
 from humanoid_control_cli.friction.driven_joint import DrivenJoint
 from humanoid_control_cli.mode_client import ModeClient
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.rules.modes import Intent, Mode
-from humanoid_controller_manager.hardware.urdf import RobotDescription, parse_robot_description
+from humanoid_controller_manager.hardware.urdf import RobotDescription
 from humanoid_servo_controllers.friction_recording.breakaway import Breakaway, BreakawayRecording
 from humanoid_servo_controllers.friction_recording.controller import (
     CONTROLLER,
@@ -31,7 +31,6 @@ from humanoid_servo_controllers.friction_recording.recording import (
 )
 from humanoid_servo_controllers.friction_recording.sweep import Sweep, SweepRecording
 
-ANY_RATE: Final = 1.0  # [Hz]: the limits of the joints do not depend on it
 END_MARGIN: Final = 0.1  # [rad] to the ends of a joint's range: a joint that breaks away overshoots
 EFFORT_PART: Final = 0.5  # of the joint's limit
 SPEED_PART: Final = 0.5  # of the joint's limit; beyond it a recording is aborted
@@ -98,7 +97,7 @@ class Robot:
     def __init__(self, client: Client) -> None:
         self.client = client
         self.modes = ModeClient(client)
-        self._description = parse_robot_description(robot_description(client), ANY_RATE)
+        self._description = parsed(robot_description(client))
         before = self.modes.statement()
         if before.mode is not Mode.STANDBY:
             raise RefusedError(

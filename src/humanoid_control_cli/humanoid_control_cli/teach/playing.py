@@ -1,22 +1,18 @@
 """Play a motion file on a running robot."""
 
 from pathlib import Path
-from typing import Final
 
 import numpy as np
 from sensor_msgs.msg import JointState
 
 from humanoid_control_cli.client import Client
-from humanoid_control_cli.description import robot_description, robot_name
+from humanoid_control_cli.description import parsed, robot_description, robot_name
 from humanoid_control_cli.errors import RefusedError
 from humanoid_control_cli.motion.trajectory_client import TrajectoryClient
 from humanoid_control_common.errors import ConfigError
-from humanoid_controller_manager.hardware.urdf import parse_robot_description
 from humanoid_motion.motion_file.motion import FILE, MotionFile, read_motion
 from humanoid_motion.motion_file.playing import played
 from humanoid_recording.topics import JOINT_STATES
-
-ANY_RATE: Final = 1.0  # [Hz]: the limits of the joints do not depend on it
 
 
 class Player:
@@ -73,6 +69,6 @@ def _checked(found: MotionFile, urdf: str, speed: float) -> MotionFile:
     if found.motion.robot != robot:
         where = found.document.where(("robot",))
         raise ConfigError(f"{where}: robot: '{found.motion.robot}', expected '{robot}'")
-    known = parse_robot_description(urdf, ANY_RATE)
+    known = parsed(urdf)
     found.check(known.joints, known.limits.target_lower, known.limits.target_upper, speed)
     return found

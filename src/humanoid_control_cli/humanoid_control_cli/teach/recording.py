@@ -10,14 +10,14 @@ from sensor_msgs.msg import JointState
 
 from humanoid_bringup.supervision.terminal_signals import StopSignals
 from humanoid_control_cli.client import Client
-from humanoid_control_cli.description import robot_description, robot_name
+from humanoid_control_cli.description import parsed, robot_description, robot_name
 from humanoid_control_cli.domain import robot_namespace
 from humanoid_control_cli.errors import RefusedError
 from humanoid_control_cli.mode_client import ModeClient
 from humanoid_control_cli.teach.start import CONTROLLER
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.robot.robot_namespace import absolute
-from humanoid_controller_manager.hardware.urdf import RobotDescription, parse_robot_description
+from humanoid_controller_manager.hardware.urdf import RobotDescription
 from humanoid_motion.motion_file.motion import FILE, Motion, motion_text
 from humanoid_motion.motion_file.smoothing import smoothed
 from humanoid_motion.trajectory.limits import MotionLimits
@@ -31,7 +31,6 @@ RECORDING: Final = "recording"  # the bag in the folder
 LOOK_PERIOD: Final = 0.1  # [s]
 VELOCITY: Final = 2.0  # [rad/s] of a taught motion at most
 ACCELERATION: Final = 3.5  # [rad/s^2]; a trajectory controller permits 4 by default
-ANY_RATE: Final = 1.0  # [Hz]: the limits of the joints do not depend on it
 
 
 def teach(folder: Path, seconds: float, timeout: float, say: Callable[[str], None]) -> None:
@@ -48,7 +47,7 @@ def teach(folder: Path, seconds: float, timeout: float, say: Callable[[str], Non
         if statement.controller != CONTROLLER:
             raise RefusedError(f"in force is {statement.in_force}: hc mode teach first")
         urdf = robot_description(client)
-        hand = _GuidedMotion(parse_robot_description(urdf, ANY_RATE))
+        hand = _GuidedMotion(parsed(urdf))
         client.subscribe(JointState, JOINT_STATES, hand.note)
         end = time.monotonic() + seconds
 
