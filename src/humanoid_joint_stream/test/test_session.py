@@ -265,7 +265,7 @@ def test_the_reason_is_of_one_report_also_if_the_robot_leaves_meanwhile() -> Non
     bench.ends_with(Status.INACTIVE, "the robot is in DAMPING: stopped")
 
 
-def test_an_activation_needs_the_lease_no_fault_and_remote_in_this_order() -> None:
+def test_an_activation_needs_the_lease_a_controller_no_fault_and_remote_in_this_order() -> None:
     bench = Bench().following()
     session = bench.session
     assert session.readiness("", bench.now)[0] is Status.NO_LEASE
@@ -275,6 +275,8 @@ def test_an_activation_needs_the_lease_no_fault_and_remote_in_this_order() -> No
     fallen = Situation(Mode.DAMPING, "stopped", (FELL_TO_SAFETY.name,))
     session.poll(fallen, bench.now)
     assert session.readiness(bench.lease, bench.now) == (Status.FAULT, "stopped")
+    bench.controller.on_cleanup()
+    assert session.readiness(bench.lease, bench.now)[0] is Status.UNAVAILABLE
 
 
 def test_activations_have_rising_numbers_also_of_a_later_server() -> None:
