@@ -26,6 +26,7 @@ from humanoid_recording.reason_codes import NO_FILE, SAVED_ON_REQUEST
 
 SEARCH_PERIOD: Final = 0.5  # [s] between two searches for new control processes
 MOST_RECEIVED: Final = 4096  # messages of other processes that are kept: more than a minute
+MOST_BYTES: Final = 32_000_000  # of them: any program may publish diagnostics, of any size
 
 logger = logging.getLogger(__name__)
 
@@ -49,7 +50,8 @@ class BlackBox:
         clock: Callable[[], float] = time.monotonic,
         namespace: str = ROOT,
     ) -> None:
-        self.received: deque[BagMessage] = deque(maxlen=MOST_RECEIVED)
+        self._received: deque[BagMessage] = deque()
+        self._received_bytes = 0
         self._store = store
         self._records = records
         self._namespace = namespace
@@ -63,6 +65,13 @@ class BlackBox:
     def watching(self) -> bool:
         """True if there is a control process, or something of one left to save."""
         return bool(self._monitors)
+
+    def receive(self, message: BagMessage) -> None:
+        """Keep a message of another process, for the next files; drop the oldest beyond bounds."""
+        self._received.append(message)
+        self._received_bytes += len(message.data)
+        while len(self._received) > MOST_RECEIVED or self._received_bytes > MOST_BYTES:
+            self._received_bytes -= len(self._received.popleft().data)
 
     def check(self) -> None:
         """Write the files that are due. To be called about ten times a second."""
@@ -128,7 +137,7 @@ class BlackBox:
     def _write(self, file: RecordFile, reasons: Sequence[Reason], fault: int | None) -> Path:
         records = read_tick_records(file)
         try:
-            path = self._store.keep(records, reasons, self.received, fault)
+            path = self._store.keep(records, reasons, self._received, fault)
         except BagError as error:
             if not self._problem:
                 logger.warning("no file of the black box: %s", error)

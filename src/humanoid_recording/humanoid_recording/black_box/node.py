@@ -94,7 +94,7 @@ class BlackBoxNode:
         self.node.create_timer(1.0, self._diagnose, clock=steady)
 
     def _receive(self, topic: str, data: bytes) -> None:
-        self.box.received.append(BagMessage(topic, self._machine.clock_ns(), data))
+        self.box.receive(BagMessage(topic, self._machine.clock_ns(), data))
 
     def _save(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         try:

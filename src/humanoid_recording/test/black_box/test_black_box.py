@@ -25,8 +25,10 @@ from humanoid_control_common.tick_records.record_file import (
 from humanoid_control_common.tick_records.record_layout import EventKind
 from humanoid_control_common.tick_records.record_names import files_of_robot
 from humanoid_recording.black_box.black_box import BlackBox
+from humanoid_recording.black_box.messages import BagMessage
 from humanoid_recording.black_box.origin import Origin, read_origin
 from humanoid_recording.black_box.store import Store
+from humanoid_recording.reader import BagReader
 
 BUSY = 12.0  # [s]; the box makes one file in ten seconds
 
@@ -433,6 +435,21 @@ def test_two_black_boxes_that_write_in_the_same_second_both_keep_their_file(
     kept = watched.store.add(write_while_another_does)
     assert kept.name.endswith("_2")
     assert set(watched.store.files()) == {kept, kept.with_name(kept.name.removesuffix("_2"))}
+
+
+@pytest.mark.parametrize(("size", "kept"), [(1_000_000, 32), (10, 4096), (40_000_000, 0)])
+def test_messages_of_other_processes_are_bounded_in_number_and_size(
+    watched: Watched, size: int, kept: int
+) -> None:
+    """Any program may publish diagnostics."""
+    watched.flight.tick()
+    data = bytes(size)
+    for number in range(kept + 3):
+        watched.box.receive(BagMessage("diagnostics", watched.flight.now + number, data))
+    reader = BagReader(watched.box.save())
+    stamps = [it.time for it in reader if it.channel.topic == "/diagnostics"]
+    first = watched.flight.now + watched.flight.offset
+    assert stamps == [first + number for number in range(3, kept + 3)]
 
 
 def test_without_a_robot_there_is_nothing_to_save(tmp_path: Path) -> None:
