@@ -188,6 +188,19 @@ def cloud(direction: int, *pairs: tuple[float, float]) -> list[FrictionSample]:
     return [FrictionSample(direction, *pair) for pair in pairs]
 
 
+@pytest.mark.parametrize("jump", [-3600.0, -0.1, 0.6, 7.5, np.nan])
+@pytest.mark.parametrize("kind", [BreakawayRecording, SweepRecording])
+def test_a_clock_that_is_set_ends_the_recording_before_the_effort_jumps(
+    kind: type[Recording], jump: float
+) -> None:
+    """Set back by an hour, the ramp of the effort led to 2000 Nm in the other direction."""
+    recording = kind(bounds())
+    for tick in range(80):  # into the first ramp
+        recording.step(Sample(0.01 * tick, 0.0, 0.0, 0.0, 0.0))
+    with pytest.raises(RecordingError, match="or the clock was set"):
+        recording.step(Sample(0.8 + jump, 0.0, 0.0, 0.0, 0.0))
+
+
 def test_bins_with_few_samples_are_interpolated_and_wrong_signs_become_none() -> None:
     forward = [(x, effort) for x, effort in ((0.1, 1.0), (0.5, 9.0), (0.9, 2.0)) for _ in range(3)]
     forward = [it for it in forward if it[1] != 9.0] + [(0.5, 9.0)] * 2

@@ -9,6 +9,7 @@ from typing import Final
 
 from humanoid_control_common.errors import RobotError
 
+LONGEST: Final = 0.5  # [s] between two samples: an effort that rises with the time must not jump
 OVERSHOOT: Final = 0.02  # [rad] beyond the joint's limit: its measurement, and stops that give way
 
 
@@ -155,11 +156,14 @@ class Recording(ABC):
     def step(self, sample: Sample) -> float:
         """Return the next command, [Nm] or [rad/s]: see the method; at rest once it is done.
 
-        Raises RecordingError: the joint is beyond a limit, too fast, pushed, or does not move.
+        Raises RecordingError: the joint is beyond a limit, too fast, pushed, or does not move; the
+        clock was set.
         """
         if self._latest is None:
             self.path.begin(sample.position)
             self._length = self.path.remaining(sample.position)
+        else:
+            _check_time(sample.time - self._latest.time)
         self._latest = sample
         self._check(sample)
         return self._at_rest(sample) if self.path.done else self._step(sample)
@@ -189,6 +193,15 @@ class Recording(ABC):
         if outward[self.path.direction] > OVERSHOOT:
             limits = f"{bounds.limit_lower:g} to {bounds.limit_upper:g} rad"
             raise RecordingError(f"the joint is beyond its limits {place}, expected {limits}")
+
+
+def _check_time(since: float) -> None:
+    """Raise RecordingError if a sample is `since` [s] after the one before, which cannot be."""
+    if not 0.0 <= since <= LONGEST:
+        raise RecordingError(
+            f"a measurement is {since:+.3g} s after the one before, expected 0 to {LONGEST:g} s: "
+            "measurements are missing, or the clock was set"
+        )
 
 
 def direction_in_words(direction: int) -> str:
