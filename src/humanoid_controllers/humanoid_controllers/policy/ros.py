@@ -7,7 +7,6 @@ from geometry_msgs.msg import Twist
 from rclpy.qos import qos_profile_sensor_data
 from sensor_msgs.msg import Imu
 
-from humanoid_control_common.log_on_change import LogOnChange
 from humanoid_control_common.machine.realtime import COMPANION_PRIORITY
 from humanoid_control_common.robot.joints import FloatArray
 from humanoid_controller_manager.ros.plugin_context import PluginContext
@@ -43,7 +42,8 @@ class PolicyRosSide:
         self._context = context
         self._live = controller.live
         self._inference = controller.inference
-        self._warn_once = LogOnChange(context.node.get_logger().warning)
+        self._warn = context.node.get_logger().warning
+        self._refused: set[str] = set()  # what was refused last, of the IMU and the commands
 
     def infer(self) -> None:
         """Answer the questions of the loop until the controller is cleaned up."""
@@ -52,25 +52,33 @@ class PolicyRosSide:
         self._inference.run(machine)
 
     def on_imu(self, message: Imu) -> None:
-        """Keep a valid message; log once what is wrong with another one."""
+        """Keep a valid message; log what is wrong with the first one that is not."""
         turning, at = message.angular_velocity, message.orientation
         velocity = np.array([turning.x, turning.y, turning.z])
         orientation = np.array([at.x, at.y, at.z, at.w])
         problem = _imu_problem(message, velocity, orientation)
-        if problem:
-            self._warn_once(f"message of the IMU refused: {problem}")
+        if not self._accepted("message of the IMU", problem):
             return
         gravity = projected_gravity(orientation / np.linalg.norm(orientation))
         self._live.imu.put(ImuSample(velocity, gravity, self._context.now()))
 
     def on_velocity(self, message: Twist) -> None:
-        """Keep a valid command; log once what is wrong with another one."""
+        """Keep a valid command; log what is wrong with the first one that is not."""
         linear, angular = message.linear, message.angular
         value = np.array([linear.x, linear.y, angular.z])
-        if not np.isfinite(value).all():
-            self._warn_once(f"velocity command refused: found {value}, expected finite numbers")
-            return
-        self._live.velocity.put(VelocityCommand(value, self._context.now()))
+        finite = bool(np.isfinite(value).all())
+        problem = "" if finite else f"found {value}, expected finite numbers"
+        if self._accepted("velocity command", problem):
+            self._live.velocity.put(VelocityCommand(value, self._context.now()))
+
+    def _accepted(self, what: str, problem: str) -> bool:
+        """Return whether there is no problem; log the first one of several in a row."""
+        if not problem:
+            self._refused.discard(what)
+        elif what not in self._refused:
+            self._refused.add(what)
+            self._warn(f"{what} refused: {problem}")
+        return not problem
 
 
 def _imu_problem(message: Imu, velocity: FloatArray, orientation: FloatArray) -> str:

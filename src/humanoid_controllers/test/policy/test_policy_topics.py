@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from test_support.lone_node import LoneNode
 from humanoid_control_common.machine.linux import LinuxMachine
 from humanoid_control_common.machine.machine import Thread
 from humanoid_controller_manager.ros.plugin_context import PluginContext
-from humanoid_controllers.policy.ros import attach_policy
+from humanoid_controllers.policy.ros import PolicyRosSide, attach_policy
 from humanoid_policy.errors import PolicyFailedError
 
 NOW = 100.0  # [s] of the loop
@@ -131,6 +132,25 @@ def wrong(**changes: Any) -> Imu:
     message.angular_velocity.x = changes.get("x", 0.0)
     message.angular_velocity_covariance[0] = changes.get("covariance", 0.0)
     return message
+
+
+def test_the_first_of_several_wrong_messages_is_logged(configured: Callable[..., Any]) -> None:
+    """An IMU sends hundreds in a second, each with other numbers."""
+    lines: list[str] = []
+    node = SimpleNamespace(get_logger=lambda: SimpleNamespace(warning=lines.append))
+    bench = configured(0.0, observation_names=TERMS)
+    context = PluginContext(node, None, lambda: NOW, lambda snapshot: Time())  # type: ignore[arg-type]
+    side = PolicyRosSide(context, bench.controller)
+    command = Twist()
+    command.linear.x = np.nan
+    for w in (0.5, 0.6, 1.0, 0.7):
+        side.on_imu(wrong(w=w))
+        side.on_velocity(command)
+    assert [line.split(" refused")[0] for line in lines] == [
+        "message of the IMU",
+        "velocity command",
+        "message of the IMU",
+    ]
 
 
 @pytest.mark.parametrize(
