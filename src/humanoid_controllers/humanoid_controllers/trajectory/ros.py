@@ -195,6 +195,7 @@ class TrajectoryRosSide:
             self._refused(str(error))
             return None
         self._refusal = ""
+        self._warn_once.forget()
         return goal
 
     def _begin(self, stamp: Time) -> float | None:

@@ -18,7 +18,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from humanoid_control_common.robot.joints import JointSet
 from humanoid_controller_manager.ros.plugin_context import PluginContext
 from humanoid_controller_manager.ros.topics.qos_profiles import LATCHED
-from humanoid_controllers.trajectory.ros import attach_trajectory
+from humanoid_controllers.trajectory.ros import TrajectoryRosSide, attach_trajectory
 from humanoid_motion.trajectory.points import MOST_POINTS
 
 STAMPED = 1000  # [s], the ROS time of every tick
@@ -60,6 +60,20 @@ def side(bench: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Side]:
     side = Side(bench)
     yield side
     side.close()
+
+
+def test_a_refusal_is_logged_again_after_a_motion_was_accepted(bench: Any) -> None:
+    lines: list[str] = []
+    node = SimpleNamespace(
+        get_logger=lambda: SimpleNamespace(warning=lines.append), create_publisher=lambda *_: None
+    )
+    context = PluginContext(node, None, lambda: bench.now, lambda _: Time())  # type: ignore[arg-type]
+    ros = TrajectoryRosSide(context, bench.controller)
+    for position in (9.0, 9.0, 0.5, 9.0):
+        ros.on_trajectory(_trajectory(position))
+        bench.run(2.0)
+    assert len(lines) == 2
+    assert lines[0] == lines[1]
 
 
 def _trajectory(position: float = 0.5, stamp: int = 0) -> JointTrajectory:
