@@ -10,10 +10,10 @@ from typing import Any
 
 import yaml
 from ament_index_python.packages import get_package_share_directory
+from test_support.machine import TestMachine
 
 from humanoid_control_common.rules.modes import Mode
 from humanoid_control_common.rules.safety import SafetyMonitor
-from humanoid_control_common.testing import TestMachine
 from humanoid_controller_manager.controller import Controller, RobotFacts
 from humanoid_controller_manager.hardware.hardware_group import HardwareGroup, load_hardware
 from humanoid_controller_manager.hardware.urdf import RobotDescription, parse_robot_description

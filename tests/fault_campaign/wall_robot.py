@@ -10,6 +10,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Final, Self
 
+from test_support.ros_domains import on_reserved_domain
+
 from fault_campaign.campaign_controllers import PLUGIN, write_controllers
 from fault_campaign.disturbing.cpu_hogs import more_urgent
 from fault_campaign.disturbing.fake_clock import FakeClock
@@ -29,7 +31,6 @@ from humanoid_bringup.executables import command_line
 from humanoid_bringup.options import Backend, Options
 from humanoid_bringup.plan import plan
 from humanoid_control_common.machine.linux import LINUX
-from humanoid_control_common.testing import on_reserved_domain
 from humanoid_twin.testing import robot as virtual_robot
 
 # SCHED_FIFO of the virtual robot, above the loop's 80: real drives need no processor of this

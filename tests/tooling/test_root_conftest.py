@@ -8,16 +8,16 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-ONE_FILE = "src/humanoid_control_common/test/test_testing.py"
+ONE_FILE = "tests/tooling/test_ros_domains.py"
 
 
 @pytest.mark.parametrize("workers", [(), ("-n", "1")])
 def test_test_run_without_a_free_domain_reports_it_and_runs_no_test(
     tmp_path: Path, workers: tuple[str, ...]
 ) -> None:
-    plugin = "from humanoid_control_common import testing\ntesting.DOMAINS = range(0)\n"
+    plugin = "from test_support import ros_domains\nros_domains.DOMAINS = range(0)\n"
     (tmp_path / "no_domain.py").write_text(plugin, encoding="ascii")
-    path = os.pathsep.join((str(tmp_path), os.environ.get("PYTHONPATH", "")))
+    path = os.pathsep.join((str(tmp_path), str(ROOT / "tests"), os.environ.get("PYTHONPATH", "")))
     options = ("-p", "no:cacheprovider", "-p", "no_domain", *workers)
     run = subprocess.run(
         [sys.executable, "-m", "pytest", *options, ONE_FILE],

@@ -14,12 +14,12 @@ from humanoid_control_msgs.msg import ControlMode, SafetyStatus
 from test_support.client import Client
 from test_support.controllers import write_controllers
 from test_support.operator import Participant
+from test_support.ros_domains import on_reserved_domain
 from test_support.started_process import StartedProcess, ended_at_last
 
 from humanoid_bringup import executables
 from humanoid_bringup.options import Backend, Options, Process
 from humanoid_bringup.plan import plan
-from humanoid_control_common.testing import on_reserved_domain
 
 
 @pytest.fixture

@@ -17,11 +17,11 @@ from typing import Any
 import pytest
 import yaml
 from ament_index_python.packages import get_package_share_directory
+from test_support.ros_domains import reserved_domain
 
 from humanoid_bringup.options import Backend, Options
 from humanoid_bringup.plan import plan
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.testing import reserved_domain
 
 CONFIG = Path(get_package_share_directory("humanoid_bringup_prime")) / "config"
 

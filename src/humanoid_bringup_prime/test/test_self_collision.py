@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from test_support.machine import TestMachine
 
 from humanoid_bringup.robot_package import find_robot
-from humanoid_control_common.testing import TestMachine
 from humanoid_controller_manager.controller import RobotFacts
 from humanoid_controller_manager.hardware.hardware_group import load_hardware
 from humanoid_controller_manager.hardware.urdf import parse_robot_description

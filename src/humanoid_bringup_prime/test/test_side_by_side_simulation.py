@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 import yaml
+from test_support.machine import TestMachine
 
 from humanoid_control_common.rules.modes import Mode
-from humanoid_control_common.testing import TestMachine
 from humanoid_controller_manager.controller import ModeGains, RobotFacts
 from humanoid_controller_manager.hardware.hardware_group import load_hardware
 from humanoid_controller_manager.hardware.urdf import parse_robot_description

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from test_support.machine import TestMachine
 
 from humanoid_control_common.robot.joints import FloatArray
-from humanoid_control_common.testing import TestMachine
 from humanoid_controller_manager.controller import RobotFacts
 from humanoid_controller_manager.hardware.hardware_group import load_hardware
 from humanoid_controller_manager.hardware.urdf import parse_robot_description

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 import yaml
 from ament_index_python.packages import get_package_share_directory
+from test_support.ros_domains import reserved_domain
 from typer.testing import CliRunner
 
 from humanoid_bringup.supervision.terminal_signals import STOP_SIGNALS
@@ -24,7 +25,6 @@ from humanoid_control_cli.client import Client
 from humanoid_control_cli.mode_client import ModeClient
 from humanoid_control_common.errors import RobotError
 from humanoid_control_common.middleware.fastdds_tuning import PROFILE_VARIABLES
-from humanoid_control_common.testing import reserved_domain
 
 HC = "import sys; from humanoid_control_cli.main import main; sys.exit(main())"
 LONGEST_WAIT = 60.0  # [s]; a dead-man's switch, far above the expected time

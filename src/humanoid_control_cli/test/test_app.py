@@ -7,12 +7,12 @@ import sys
 import pytest
 import rclpy
 from rclpy.node import Node
+from test_support.ros_domains import on_reserved_domain
 from typer.testing import CliRunner
 
 from humanoid_control_cli.app import app
 from humanoid_control_cli.errors import NoAnswerError
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.testing import on_reserved_domain
 
 
 def test_help_names_every_command() -> None:

@@ -16,13 +16,13 @@ import pytest
 from humanoid_control_msgs.msg import ControlMode
 from rclpy.serialization import deserialize_message
 from rich.console import Console
+from test_support.ros_domains import reserved_domain
 
 from humanoid_control_cli.black_box.files import Listing, Row
 from humanoid_control_cli.black_box.view import listed
 from humanoid_control_common.memory_file import FOLDER
 from humanoid_control_common.rules.modes import Mode
 from humanoid_control_common.rules.reasons import Reason
-from humanoid_control_common.testing import reserved_domain
 from humanoid_recording.black_box.fault_report import FaultReport, read_fault_report
 from humanoid_recording.black_box.messages import log_line
 from humanoid_recording.black_box.origin import Origin, read_origin

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import pytest
+from test_support.ros_domains import on_reserved_domain
 from typer.testing import CliRunner
 
 from humanoid_control_cli.app import app
@@ -16,7 +17,6 @@ from humanoid_control_cli.errors import NoAnswerError
 from humanoid_control_cli.mode_client import ModeClient
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.rules.modes import Intent, Mode
-from humanoid_control_common.testing import on_reserved_domain
 
 if TYPE_CHECKING:
     from src.humanoid_control_cli.test.conftest import Run, Starter

@@ -15,10 +15,10 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from std_msgs.msg import Int32
+from test_support.machine import TestMachine
 
 from humanoid_control_common.machine.linux import LINUX
 from humanoid_control_common.middleware.polled_topic import ArrivalTimes, PolledTopic
-from humanoid_control_common.testing import TestMachine
 
 EPOCH: Final = 1_700_000_000 * 10**9  # [ns]
 MS: Final = 10**6  # [ns]

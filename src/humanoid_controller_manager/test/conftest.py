@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import pytest
+from test_support.machine import TestMachine
 
 from humanoid_control_common.robot.joints import FloatArray, JointLimits, JointSet
 from humanoid_control_common.robot.mit_interface import Capability, JointCommand, JointState
 from humanoid_control_common.rules.modes import Mode
 from humanoid_control_common.rules.safety import SafetyReport
-from humanoid_control_common.testing import TestMachine
 from humanoid_controller_manager.controller import Controller, Progress, RobotFacts
 from humanoid_controller_manager.hardware.hardware_group import HardwareGroup
 from humanoid_controller_manager.hardware.member import Member

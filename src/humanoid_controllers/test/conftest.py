@@ -8,13 +8,13 @@ from typing import Protocol, TypeVar
 import numpy as np
 import pytest
 from numpy.typing import ArrayLike
+from test_support.machine import TestMachine
 
 from humanoid_control_common.configuration.config import StrictModel
 from humanoid_control_common.robot.joints import FloatArray, JointLimits, JointSet
 from humanoid_control_common.robot.mit_interface import Capability, JointCommand, JointState
 from humanoid_control_common.rules.modes import Intent, Mode
 from humanoid_control_common.rules.safety import SafetyMonitor, SafetyReport
-from humanoid_control_common.testing import TestMachine
 from humanoid_controller_manager.controller import Controller, Progress, RobotFacts
 from humanoid_controller_manager.hardware.generic_system import GenericSystem
 from humanoid_controller_manager.hardware.hardware_group import HardwareGroup

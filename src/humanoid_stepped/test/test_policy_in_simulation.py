@@ -11,13 +11,13 @@ import pytest
 import yaml
 from test_support.arm_joints import ARM
 from test_support.controllers import add_policy, write_controllers
+from test_support.machine import TestMachine
 from test_support.policies import policy_model, prime_properties
 from test_support.stepped.prime import Prime
 
 from humanoid_control_common.configuration.config import Document
 from humanoid_control_common.robot.joints import FloatArray
 from humanoid_control_common.rules.modes import Mode
-from humanoid_control_common.testing import TestMachine
 from humanoid_controller_manager.controller import Controller, RobotFacts
 from humanoid_controller_manager.hardware.hardware_group import load_hardware
 from humanoid_controller_manager.hardware.urdf import parse_robot_description

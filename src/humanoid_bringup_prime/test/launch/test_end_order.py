@@ -10,9 +10,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from test_support.ros_domains import on_reserved_domain
 
 from humanoid_bringup.executables import ENVIRONMENT
-from humanoid_control_common.testing import on_reserved_domain
 
 REQUIRED = os.environ.get("HUMANOID_REQUIRE_LAUNCH") == "1"
 MISSING = not all(importlib.util.find_spec(name) for name in ("launch", "launch_ros"))

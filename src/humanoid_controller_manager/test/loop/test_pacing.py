@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from test_support.machine import TestMachine
 
-from humanoid_control_common.testing import TestMachine
 from humanoid_controller_manager.loop.pacing import WINDOW, Pacer, TimingStatistics
 
 PERIOD = 0.25  # [s], exact in binary

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from test_support.machine import TestMachine
 
 from humanoid_control_common.robot.joints import FloatArray, JointLimits, JointSet
 from humanoid_control_common.robot.mit_interface import JointCommand, JointState
-from humanoid_control_common.testing import TestMachine
 from humanoid_controller_manager.controller import Controller, RobotFacts
 from humanoid_controller_manager.hardware.generic_system import GenericSystem
 from humanoid_controller_manager.hardware.hardware_group import HardwareGroup

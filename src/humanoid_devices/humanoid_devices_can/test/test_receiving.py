@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import pytest
+from test_support.machine import TestMachine
 
 from humanoid_control_common.machine.machine import Thread
-from humanoid_control_common.testing import TestMachine
 from humanoid_devices_can.bus.bus import AT_ONCE, DataFrame
 from humanoid_devices_can.motor_protocol import FamilyKind
 from humanoid_devices_can.session.session import Session

@@ -1,11 +1,15 @@
 """A ring whose log is not read runs in constant memory."""
 
+import gc
+import os
+import sys
 from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from humanoid_control_common.testing import kept_by
 from humanoid_devices_erob.wire import coe
 
 SECONDS = [10.0, pytest.param(3600.0, marks=pytest.mark.soak)]
@@ -24,6 +28,30 @@ def work(master: Any, seconds: float) -> None:
         for drive in master.drives:  # stubs record all calls: this is not the ring's memory
             drive.latched.clear()
             drive.faults.clear()
+
+
+@dataclass(frozen=True, slots=True)
+class UnreleasedResources:
+    """Resources of this process that a call has not released."""
+
+    blocks: int  # of Python's memory; an object has one or more
+    memory: int  # [kB] of anonymous pages
+    descriptors: int  # open files
+
+
+def kept_by(run: Callable[[], object]) -> UnreleasedResources:
+    """Return the resources that `run` keeps. Bounded buffers must be full before."""
+    before = _held()
+    run()
+    after = _held()
+    return UnreleasedResources(*(now - then for now, then in zip(after, before, strict=True)))
+
+
+def _held() -> tuple[int, int, int]:
+    gc.collect()
+    lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+    (anonymous,) = (line.split()[1] for line in lines if line.startswith("RssAnon:"))
+    return sys.getallocatedblocks(), int(anonymous), len(os.listdir("/proc/self/fd"))
 
 
 @pytest.mark.parametrize("seconds", SECONDS)

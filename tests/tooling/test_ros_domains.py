@@ -11,25 +11,27 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
+from test_support import ros_domains
+from test_support.ros_domains import on_reserved_domain, reserved_domain
 
-from humanoid_control_common import testing
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.robot import domain_lock
 from humanoid_control_common.robot.domain_lock import take_domain_lock
-from humanoid_control_common.testing import on_reserved_domain, reserved_domain
 
+TESTS = Path(__file__).parents[1]
 FEW = range(1, 9)
 # Reserves domains one after the other, prints them, and keeps them until it is killed.
 RESERVES = """
 import pathlib, signal, sys
 from contextlib import ExitStack
-from humanoid_control_common import testing
+from test_support import ros_domains
 from humanoid_control_common.robot import domain_lock
 domain_lock.FOLDER = pathlib.Path(sys.argv[1])
-testing.DOMAINS = range(1, 9)
+ros_domains.DOMAINS = range(1, 9)
 held = ExitStack()
 sys.stdin.read()
-print([held.enter_context(testing.reserved_domain()) for _ in range(int(sys.argv[2]))], flush=True)
+count = int(sys.argv[2])
+print([held.enter_context(ros_domains.reserved_domain()) for _ in range(count)], flush=True)
 signal.pause()
 """
 
@@ -37,7 +39,7 @@ signal.pause()
 @pytest.fixture(autouse=True)
 def _own_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(domain_lock, "FOLDER", tmp_path)
-    monkeypatch.setattr(testing, "DOMAINS", FEW)
+    monkeypatch.setattr(ros_domains, "DOMAINS", FEW)
 
 
 @contextmanager
@@ -48,7 +50,7 @@ def processes(folder: Path, count: int, domains: int) -> Iterator[list[subproces
         started = []
         for _ in range(count):
             process = subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+                command, cwd=TESTS, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
             )
             started.append(ends.enter_context(process))
             ends.callback(process.kill)
