@@ -16,13 +16,13 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 from rclpy.utilities import get_rmw_implementation_identifier
+from test_support.tuned_middleware import tuned_middleware
 
 from benchmarks.support import program_runner
 from benchmarks.support.program_runner import TIMEOUT, Running
 from humanoid_bringup.executables import command_line
 from humanoid_bringup.options import Backend, Options
 from humanoid_bringup.plan import plan
-from humanoid_control_common.middleware.fastdds_tuning import tuned_middleware
 from humanoid_control_common.rules.modes import Mode
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -18,8 +18,7 @@ larger.
 """
 
 import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
@@ -65,18 +64,3 @@ def untuned(implementation: str, environment: Mapping[str, str]) -> str:
 
 def _stays_here(environment: Mapping[str, str]) -> bool:
     return environment.get(_LOCALHOST_ONLY) == "1" or environment.get(_RANGE) == "LOCALHOST"
-
-
-@contextmanager
-def tuned_middleware(implementation: str) -> Iterator[None]:
-    """Tune the middleware and restore the environment at the end.
-
-    For programs that start others, which make their own choice.
-    """
-    before = dict(os.environ)
-    tune_middleware(implementation)
-    try:
-        yield
-    finally:
-        os.environ.clear()
-        os.environ.update(before)
