@@ -224,11 +224,6 @@ class ErobSystem(HardwareComponent):
             times[~self._ring.watched[self._settings.ring_position]] = np.inf
         return times
 
-    @property
-    def lost_exchanges(self) -> int:
-        """Return the number of exchanges that didn't reach every slave, since the bring-up."""
-        return 0 if self._ring is None else self._ring.lost_in_all
-
     # Called by the ROS side, from any thread.
 
     def clock(self) -> float:
