@@ -22,7 +22,8 @@ def test_a_frame_comes_back_with_index_and_length_it_had(master):
 
 
 def test_an_esc_leaves_its_mark_in_the_source_address(master):
-    frame = bytearray(encode_frame([Datagram(Command.NOP, 0, b"")], source=b"\0" * 6))
+    frame = bytearray(encode_frame([Datagram(Command.NOP, 0, b"")]))
+    frame[6:12] = bytes(6)
     assert master.ring.answer(memoryview(frame))
     assert frame[6] == 0x02
 

@@ -61,7 +61,7 @@ def physical(station: int, offset: int) -> int:
     return station & 0xFFFF | offset << 16
 
 
-def encode_frame(datagrams: Sequence[Datagram], *, source: bytes = MASTER) -> bytes:
+def encode_frame(datagrams: Sequence[Datagram]) -> bytes:
     """Return an Ethernet frame to all, not padded to 60 bytes. Raises WireError: it is too long."""
     if not datagrams:
         raise WireError("an EtherCAT frame has one datagram or more")
@@ -82,7 +82,7 @@ def encode_frame(datagrams: Sequence[Datagram], *, source: bytes = MASTER) -> by
     if HEADER_BYTES + len(body) > LONGEST_FRAME:
         raise WireError(f"a frame has 1514 bytes at most, not {HEADER_BYTES + len(body)}")
     header = len(body) | PROTOCOL_DATAGRAMS << 12
-    return BROADCAST + source + ETHERTYPE.to_bytes(2, "big") + header.to_bytes(2, "little") + body
+    return BROADCAST + MASTER + ETHERTYPE.to_bytes(2, "big") + header.to_bytes(2, "little") + body
 
 
 def decode_frame(frame: bytes) -> list[Datagram]:
