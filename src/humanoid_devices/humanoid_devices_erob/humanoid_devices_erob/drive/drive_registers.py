@@ -73,9 +73,9 @@ class DriveRegisters:
             self.has_feed_forward = False
         return key, before, self._values.get(key)
 
-    def expect_gate(self, value: int) -> None:
-        """Set the gate's value, which is known without a result."""
-        self._values[GATE_SWITCH] = value
+    def set_gate_closed(self) -> None:
+        """Note that the gate is closed, which is known without a result."""
+        self._values[GATE_SWITCH] = FACTORY
 
     @property
     def known(self) -> bool:

@@ -24,7 +24,6 @@ from humanoid_devices_erob.drive.gains import (
 )
 from humanoid_devices_erob.mailbox.sdo import SdoBatch, SdoObject, SdoOutcome, SdoResult, SdoStatus
 from humanoid_devices_erob.settings import Settings
-from humanoid_devices_erob.wire import objects
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +45,6 @@ MANAGER_SILENCE: Final = 0.3  # [s] without a report (usual: 10 Hz): the manager
 WRITING_TIME: Final = 1.0  # [s] a manager may take to write after a switch (usual: < 0.3)
 UNKNOWN: Final = -1  # of a register that has not been read since the drive was set up
 
-_ROWS: Final = (
-    objects.GATE_SWITCH,
-    objects.POSITION_GAIN,
-    objects.VELOCITY_GAIN,
-    objects.VELOCITY_INTEGRAL,
-    objects.FEED_FORWARD,
-)
-
 
 class DriveImpedance:
     """Combines the latest read-back of all drives, the impedance manager's report and the mode.
@@ -67,7 +58,7 @@ class DriveImpedance:
         joints = len(settings.joints)
         self._joint_of = {int(slave): i for i, slave in enumerate(settings.ring_position)}
         self.drives = [DriveRegisters(int(slave)) for slave in settings.ring_position]
-        self._registers = np.full((len(_ROWS), joints), UNKNOWN, dtype=np.int64)
+        self._registers = np.full((len(REGISTERS), joints), UNKNOWN, dtype=np.int64)
         self._gate, self._position_gain, self._velocity_gain = self._registers[:3]
         self._feed_forward = self._registers[4]
         self.report: ImpedanceReport | None = None
@@ -105,7 +96,7 @@ class DriveImpedance:
         """Note that all gates are closed: factory gains act, whatever the registers hold."""
         for joint, drive in enumerate(self.drives):
             drive.forget()
-            drive.expect_gate(FACTORY)
+            drive.set_gate_closed()
             self._refresh(joint)
 
     def slave_lost(self, slave: int) -> None:
@@ -266,7 +257,7 @@ class DriveImpedance:
     def _refresh(self, joint: int) -> None:
         """Follow the registers of a drive; short, as all drives may answer in one frame."""
         drive = self.drives[joint]
-        row = [drive.value(key, UNKNOWN) for key in _ROWS]
+        row = [drive.value(key, UNKNOWN) for key in REGISTERS]
         if row != self._registers[:, joint].tolist():
             self._registers[:, joint] = row
             self._changes += 1  # last: what was judged meanwhile is judged again

@@ -7,6 +7,7 @@ from concurrent.futures import Future
 from typing import Final
 
 from humanoid_control_common.rules.modes import SAFE_MODES
+from humanoid_devices_erob.drive.drive_registers import BUS_WRITTEN
 from humanoid_devices_erob.mailbox.sdo import LONGEST, SdoBatch, SdoObject, SdoResult, SdoStatus
 from humanoid_devices_erob.mailbox.sdo_batch import Results, refused
 from humanoid_devices_erob.wire import objects
@@ -47,7 +48,6 @@ _NEVER: Final = (
         "vendor's tool, on a drive without a robot",
     ),
 )
-_BUS_WRITTEN: Final = 1  # of the gate; any other value may restore the factory gains
 
 
 def not_admitted(batch: SdoBatch) -> Future[Results] | None:
@@ -80,7 +80,7 @@ def stiffens(target: SdoObject) -> bool:
     """Return whether writing the object may make a limp drive stiff."""
     value = int.from_bytes(target.data, "little")
     if target.index == objects.GATE:
-        return value != _BUS_WRITTEN
+        return value != BUS_WRITTEN  # any other value may restore the factory gains
     return (target.index, target.subindex) == objects.POSITION_GAIN and value != 0
 
 
@@ -94,7 +94,7 @@ def _forbidden(target: SdoObject, mode: int) -> str:
     for indices, why in _NEVER:
         if target.index in indices:
             return f"0x{target.index:04X} {why}"
-    opens = int.from_bytes(target.data, "little") == _BUS_WRITTEN
+    opens = int.from_bytes(target.data, "little") == BUS_WRITTEN
     if target.index == objects.GATE and not opens and mode not in SAFE_MODES:
         return (
             "closing the gate 0x2383 gives the drive its stiff factory gains: only in ZERO_TORQUE "
