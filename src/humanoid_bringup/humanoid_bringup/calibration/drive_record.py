@@ -79,11 +79,11 @@ class DriveRecord:
         if self.gate_open and drive.value(FEED_FORWARD, UNKNOWN) == 0:
             return drive.writes(write_order(self._gains, soft, only_changed=False))
         lacks = drive.value(VELOCITY_GAIN, UNKNOWN) < soft.velocity_gain
-        damping = [RegisterWrite(*VELOCITY_GAIN, soft.velocity_gain)] if lacks else []
+        damping = [RegisterWrite(VELOCITY_GAIN, soft.velocity_gain)] if lacks else []
         return (
             *drive.writes(damping),
             drive.write_gate(BUS_WRITTEN),
-            *drive.writes([*damping, RegisterWrite(*FEED_FORWARD, 0)]),
+            *drive.writes([*damping, RegisterWrite(FEED_FORWARD, 0)]),
         )
 
     def restoring(self) -> tuple[SdoObject, ...]:

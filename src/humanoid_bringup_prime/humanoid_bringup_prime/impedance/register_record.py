@@ -162,7 +162,7 @@ class DriveRecord:
         if not self.armed:
             return self._registers.arming(old, wanted)
         if wanted.position_gain > 0 and old.feed_forward != wanted.feed_forward:
-            first = RegisterWrite(*FEED_FORWARD, wanted.feed_forward)
+            first = RegisterWrite(FEED_FORWARD, wanted.feed_forward)
             return self._registers.writes([first])
         return self._registers.writes(write_order(old, wanted))
 

@@ -166,7 +166,7 @@ def products(old: JointRegisters, writes: tuple) -> tuple[list[int], dict[str, i
     held = {name: getattr(old, name) for name in FIELDS.values()}
     found = []
     for write in writes:
-        held[FIELDS[write.index, write.subindex]] = write.value
+        held[FIELDS[write.key]] = write.value
         found.append(held["position_gain"] * held["velocity_gain"])
     return found, held
 
@@ -185,7 +185,7 @@ def test_a_change_is_never_stiffer_than_the_stiffer_end(
 def test_write_order_has_only_the_changed_registers(
     old: JointRegisters, new: JointRegisters
 ) -> None:
-    names = [FIELDS[write.index, write.subindex] for write in write_order(old, new)]
+    names = [FIELDS[write.key] for write in write_order(old, new)]
     changed = {name for name in FIELDS.values() if getattr(old, name) != getattr(new, name)}
     assert len(names) == len(changed)
     assert set(names) == changed

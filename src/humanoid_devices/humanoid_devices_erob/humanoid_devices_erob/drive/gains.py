@@ -68,14 +68,8 @@ class JointRegisters:
 class RegisterWrite:
     """One register to write."""
 
-    index: int
-    subindex: int
+    key: tuple[int, int]  # index, subindex
     value: int
-
-    @property
-    def key(self) -> tuple[int, int]:
-        """Return index and subindex."""
-        return self.index, self.subindex
 
 
 def encode_register(value: int, length: int) -> bytes:
@@ -177,12 +171,12 @@ def write_order(
     """
     if min(new.position_gain, new.velocity_gain, new.velocity_integral) < 0:
         raise ConfigError(f"loop gains can't be negative: {new}")
-    position = RegisterWrite(*objects.POSITION_GAIN, new.position_gain)
-    velocity = RegisterWrite(*objects.VELOCITY_GAIN, new.velocity_gain)
-    integral = RegisterWrite(*objects.VELOCITY_INTEGRAL, new.velocity_integral)
-    feed = RegisterWrite(*objects.FEED_FORWARD, new.feed_forward)
+    position = RegisterWrite(objects.POSITION_GAIN, new.position_gain)
+    velocity = RegisterWrite(objects.VELOCITY_GAIN, new.velocity_gain)
+    integral = RegisterWrite(objects.VELOCITY_INTEGRAL, new.velocity_integral)
+    feed = RegisterWrite(objects.FEED_FORWARD, new.feed_forward)
     if old is None or min(old.position_gain, old.velocity_gain) < 0:
-        limp = RegisterWrite(*objects.POSITION_GAIN, 0)
+        limp = RegisterWrite(objects.POSITION_GAIN, 0)
         return (limp, integral, velocity, *([position] if new.position_gain else []), feed)
     changed = {
         position: old.position_gain != new.position_gain,
