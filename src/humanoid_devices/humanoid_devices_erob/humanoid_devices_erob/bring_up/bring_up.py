@@ -18,7 +18,7 @@ import numpy as np
 
 from humanoid_control_common.errors import HardwareError
 from humanoid_control_common.machine.machine import Machine
-from humanoid_devices_erob.bring_up.bench import PREOP_TIMEOUT, bench_ring, read_errors
+from humanoid_devices_erob.bring_up.bench import bench_ring, read_errors
 from humanoid_devices_erob.bring_up.drive_setup import set_up_drives
 from humanoid_devices_erob.bring_up.identity import check_identities
 from humanoid_devices_erob.bring_up.readiness import CONVERGED, Readiness
@@ -51,7 +51,6 @@ logger = logging.getLogger(__name__)
 ATTEMPTS: Final = 3  # one lost frame in a hundred spoils few bring-ups, and not three in a row
 SYNC0_TIMEOUT: Final = 0.5  # [s] to start SYNC0 everywhere, one slave per exchange
 REQUEST_INTERVAL: Final = 0.2  # [s] until a state is requested again
-DISABLE_TIMEOUT: Final = 0.5  # [s] for all drives to leave operation, if the bring-up fails
 USUAL_PREOP_TIME: Final = 1.0  # [s] after which a warning names the slaves that are not in PREOP
 _CLOCK_READ: Final = 0.0005  # [s] that reading one clock may take
 _MAIL_MARGIN: Final = 0.00025  # [s] before the next exchange in which no datagram begins
@@ -113,7 +112,7 @@ class BringUp:
             ring.engine.reset(slave)  # SOEM has used the mailboxes meanwhile
         master.measure_delays()
         period = 1.0 / settings.bringup_frequency
-        ring.set_mapped()
+        ring.expected_working_counter = master.expected_working_counter
         ring.set_rate(period, settings.period)
         cycle = CyclicExchange(ring, period, self._stop)
         self._ring = ring
@@ -244,7 +243,7 @@ class BringUp:
                 cycle = CyclicExchange(
                     ring, 1.0 / self._settings.bringup_frequency, threading.Event()
                 )
-                cycle.disable_all(lambda: bool(ring.enabled.any()), DISABLE_TIMEOUT)
+                cycle.disable_all(lambda: bool(ring.enabled.any()))
             self._master.request_state(AlState.INIT)
         except HardwareError as error:  # the master was never opened
             logger.debug("no retreat to INIT: %s", error)
@@ -265,7 +264,7 @@ def wait_for_preop(
     master: StateMaster,
     machine: Machine,
     joint_at: Sequence[str],
-    timeout: float = PREOP_TIMEOUT,
+    timeout: float,
 ) -> None:
     """Lead all slaves to PREOP, where their mailboxes work, within `timeout` [s].
 

@@ -80,10 +80,10 @@ class TargetRule:
         np.copyto(self._behind, behind, where=left)
         self._far = np.where(left, 0, np.minimum(self._far + 1, SETTLING))
         step = self._speed * time
-        way = command - self._target
-        far = np.abs(way) > step
-        np.copyto(way, np.sign(way) * step, where=far & self._returning)
-        np.copyto(way, 0.0, where=follow)
-        self._target += way
+        motion = command - self._target
+        far = np.abs(motion) > step
+        np.copyto(motion, np.sign(motion) * step, where=far & self._returning)
+        np.copyto(motion, 0.0, where=follow)
+        self._target += motion
         self._returning &= far | follow
         return self._target

@@ -2,10 +2,13 @@
 
 import threading
 from collections.abc import Callable
+from typing import Final
 
 import numpy as np
 
 from humanoid_devices_erob.master.ring import Ring
+
+DISABLE_TIMEOUT: Final = 0.5  # [s] for all drives to leave operation
 
 
 class CyclicExchange:
@@ -43,16 +46,16 @@ class CyclicExchange:
                 work(self._next)
             self._wait()
 
-    def disable_all(self, still: Callable[[], bool], timeout: float) -> bool:
+    def disable_all(self, still: Callable[[], bool]) -> bool:
         """Lead all drives out of operation: a drive that leaves OP while enabled goes into fault.
 
-        Return False if `still` reports enabled drives after `timeout` [s]. Waits at least until
+        Return False if `still` reports enabled drives after DISABLE_TIMEOUT. Waits at least until
         the drives have taken the last controlword, at SYNC0.
         """
         sequencer, ring = self._ring.sequencer, self._ring
         sequencer.disable(np.ones(ring.image.count, dtype=bool))
         settled = ring.machine.clock() + sequencer.hold * self._period
-        return self.until(lambda: ring.machine.clock() >= settled and not still(), timeout)
+        return self.until(lambda: ring.machine.clock() >= settled and not still(), DISABLE_TIMEOUT)
 
     def _wait(self) -> None:
         machine = self._ring.machine

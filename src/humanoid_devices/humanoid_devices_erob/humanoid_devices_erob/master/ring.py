@@ -54,10 +54,6 @@ class Ring:
         self._master = master
         self._period = 0.0  # [s] from exchange to exchange
 
-    def set_mapped(self) -> None:
-        """Note that the process data is configured in the master."""
-        self.expected_working_counter = self._master.expected_working_counter
-
     def set_rate(self, period: float, sync0: float) -> None:
         """Set the time from exchange to exchange, and from SYNC0 to SYNC0 [s]."""
         self._period = period

@@ -18,13 +18,12 @@ from humanoid_devices_erob.errors import POWER_OFF, RingError, joined_by_text
 from humanoid_devices_erob.mailbox.sdo import SdoBatch, SdoObject, SdoResult, SdoStatus
 from humanoid_devices_erob.mailbox.sdo_batch import LONG_TIMEOUT
 from humanoid_devices_erob.master.al_state import AlState, AlStatus, lead_to
-from humanoid_devices_erob.master.cyclic_exchange import CyclicExchange
+from humanoid_devices_erob.master.cyclic_exchange import DISABLE_TIMEOUT, CyclicExchange
 from humanoid_devices_erob.master.master import EthercatMaster
 from humanoid_devices_erob.master.ring import Ring
 from humanoid_devices_erob.wire import objects
 
 FOLLOW_TIME: Final = 0.02  # [s] of targets that creep before the drives are disabled
-DISABLE_TIMEOUT: Final = 0.5  # [s]
 MAIL_TIMEOUT: Final = 2.0 * LONG_TIMEOUT  # [s] for all gates, each written and read back
 INIT_TIMEOUT: Final = 0.5  # [s]
 # [s] at most: both times in mailboxes, and the ways to INIT, PREOP and INIT.
@@ -55,7 +54,7 @@ class OrderedExit:
             self._states = self._master.states()
             self._in_op[:] = [status.state is AlState.OP for status in self._states]
             self._cycle.until(lambda: False, FOLLOW_TIME)
-            self._cycle.disable_all(lambda: bool(self._still_enabled().any()), DISABLE_TIMEOUT)
+            self._cycle.disable_all(lambda: bool(self._still_enabled().any()))
             self._close_gates()
             self._leave()
             self._close_gates_in_preop()

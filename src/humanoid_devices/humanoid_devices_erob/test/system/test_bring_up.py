@@ -7,6 +7,7 @@ import threading
 import pytest
 
 from humanoid_control_common.errors import HardwareError
+from humanoid_devices_erob.bring_up.bench import PREOP_TIMEOUT
 from humanoid_devices_erob.bring_up.bring_up import wait_for_preop
 from humanoid_devices_erob.bring_up.drive_setup import set_up_drives
 from humanoid_devices_erob.errors import BringUpError, IdentityError
@@ -207,7 +208,7 @@ def test_drives_with_slow_mailboxes_are_set_up(make_bench, delay: float) -> None
     master.open(bench.interface)
     try:
         master.scan()
-        wait_for_preop(master, bench.time, ["j0", "j1"])
+        wait_for_preop(master, bench.time, ["j0", "j1"], PREOP_TIMEOUT)
         ring = Ring(master, master.mailbox_layouts(), bench.time)
         set_up_drives(ring, ["j0", "j1"], [None, None], 20_000_000)
     finally:

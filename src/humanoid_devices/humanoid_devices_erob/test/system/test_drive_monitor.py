@@ -43,7 +43,7 @@ class Bench(SteppedTime):
         self.slaves = Slaves()
         layout = MailboxLayout(0x1000, 128, 0x1080, 128)
         self.ring = Ring(self.slaves, [layout] * 2, self)
-        self.ring.set_mapped()
+        self.ring.expected_working_counter = self.slaves.expected_working_counter
         self.monitor = DriveMonitor("Side", JOINTS)
 
     def clock(self) -> float:

@@ -10,8 +10,7 @@ from humanoid_control_common.errors import HardwareError
 from humanoid_control_common.rules.modes import Mode
 from humanoid_devices_erob.mailbox.sdo import SdoBatch, SdoObject, SdoStatus
 from humanoid_devices_erob.master.al_state import AlState
-from humanoid_devices_erob.master.cyclic_exchange import CyclicExchange
-from humanoid_devices_erob.operation.ordered_exit import DISABLE_TIMEOUT
+from humanoid_devices_erob.master.cyclic_exchange import DISABLE_TIMEOUT, CyclicExchange
 from humanoid_devices_erob.wire.objects import GATE_SWITCH, POSITION_GAIN, VELOCITY_GAIN
 
 INIT, PREOP, SAFEOP = 1, 2, 4

@@ -8,6 +8,7 @@ from math import inf
 import pytest
 from test_support.stepped.stepped_time import SteppedTime
 
+from humanoid_devices_erob.bring_up.bench import PREOP_TIMEOUT
 from humanoid_devices_erob.bring_up.bring_up import wait_for_preop
 from humanoid_devices_erob.errors import BringUpError, HungError
 from humanoid_devices_erob.master.al_state import AlState, AlStatus
@@ -50,7 +51,7 @@ class Slaves(SteppedTime):
         self.requests.append((slave, state, acknowledge))
 
     def wait_for_preop(self) -> None:
-        wait_for_preop(self, self, ("a", "b", "c"))
+        wait_for_preop(self, self, ("a", "b", "c"), PREOP_TIMEOUT)
 
 
 REFUSING = AlStatus(AlState.INIT, True, 0x16, "Invalid mailbox configuration")
