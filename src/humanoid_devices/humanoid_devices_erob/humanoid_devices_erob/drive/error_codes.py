@@ -4,9 +4,7 @@ Codes: 0x603F, the lower half of the entries of 0x1003, and emergency messages (
 Classes of codes that the documents don't name: CiA 301, emergency error codes.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Final
 
 from humanoid_devices_erob.wire.cia402 import DriveState, StatusBit, decode_state
@@ -22,44 +20,41 @@ class ErrorCode:
     reset_clears: bool = True  # a fault reset suffices once the cause is gone
 
 
-ERROR_CODES: Final[Mapping[int, ErrorCode]] = MappingProxyType(
-    {
-        0xA000: ErrorCode(
-            "EtherCAT communication error",
-            "SYNC0 fired without a new process data frame, mailbox traffic during the activation "
-            "of distributed clocks, operation requested before the clocks had converged, or the "
-            "clocks switched off",
-            "make control_frequency equal to update_rate, keep SDO traffic off the ring until "
-            "/prime/joint_states flows, check cables and the loop's jitter; then reset the fault",
-        ),
-        0x8500: ErrorCode(
-            "position error exceeds limit",
-            "the joint can't follow its target: blocked, overloaded, too soft or a target that "
-            "jumped",
-            "clear the joint's way and check its load and calibration; then reset the fault",
-        ),
-        0x8400: ErrorCode(
-            "velocity error exceeds limit",
-            "the joint is faster or slower than its velocity target: an impact, an overload or "
-            "a target that jumped",
-            "check the joint's load and the gains that are written; then reset the fault",
-        ),
-        0x730F: ErrorCode(
-            "battery of the multi-turn encoder is low",
-            "without its battery the encoder loses whole turns while the power is off (taken "
-            "from a public host project; confirm on hardware)",
-            "a fault reset does not clear it: change the drive's battery, switch its power off and "
-            "on, start again and check the calibration before the first stiff mode",
-            reset_clears=False,
-        ),
-        0x8130: ErrorCode(
-            "CAN heartbeat error",
-            "the drive watches for a CAN heartbeat that doesn't come",
-            "nothing should be at the drive's CAN port: switch its heartbeat consumer off with "
-            "the vendor's tool; then reset the fault",
-        ),
-    }
-)
+ERROR_CODES: Final = {
+    0xA000: ErrorCode(
+        "EtherCAT communication error",
+        "SYNC0 fired without a new process data frame, mailbox traffic during the activation "
+        "of distributed clocks, operation requested before the clocks had converged, or the "
+        "clocks switched off",
+        "make control_frequency equal to update_rate, keep SDO traffic off the ring until "
+        "/prime/joint_states flows, check cables and the loop's jitter; then reset the fault",
+    ),
+    0x8500: ErrorCode(
+        "position error exceeds limit",
+        "the joint can't follow its target: blocked, overloaded, too soft or a target that jumped",
+        "clear the joint's way and check its load and calibration; then reset the fault",
+    ),
+    0x8400: ErrorCode(
+        "velocity error exceeds limit",
+        "the joint is faster or slower than its velocity target: an impact, an overload or "
+        "a target that jumped",
+        "check the joint's load and the gains that are written; then reset the fault",
+    ),
+    0x730F: ErrorCode(
+        "battery of the multi-turn encoder is low",
+        "without its battery the encoder loses whole turns while the power is off (taken "
+        "from a public host project; confirm on hardware)",
+        "a fault reset does not clear it: change the drive's battery, switch its power off and "
+        "on, start again and check the calibration before the first stiff mode",
+        reset_clears=False,
+    ),
+    0x8130: ErrorCode(
+        "CAN heartbeat error",
+        "the drive watches for a CAN heartbeat that doesn't come",
+        "nothing should be at the drive's CAN port: switch its heartbeat consumer off with "
+        "the vendor's tool; then reset the fault",
+    ),
+}
 
 # The most specific prefix counts.
 _CLASSES: Final = (

@@ -3,6 +3,7 @@
 import logging
 from typing import Any, Final
 
+from humanoid_control_common.log_on_change import LogOnChange
 from humanoid_control_common.rules.modes import Mode
 from humanoid_devices_erob.impedance.values import ModeInForce
 
@@ -21,7 +22,9 @@ class StatementFilter:
 
     def __init__(self, *, follow_requests: bool) -> None:
         self._follow_requests = follow_requests
-        self._complained = ""
+        self._complain = LogOnChange(
+            lambda reason: logger.warning("a message on /control_mode is ignored: %s", reason)
+        )
 
     def of_message(self, message: Any, now: float) -> ModeInForce | None:
         """Return the mode that a ControlMode states, None if it does not count.
@@ -51,8 +54,3 @@ class StatementFilter:
         else:
             return ModeInForce(Mode(mode), number)
         return None
-
-    def _complain(self, reason: str) -> None:
-        if reason != self._complained:
-            self._complained = reason
-            logger.warning("a message on /control_mode is ignored: %s", reason)

@@ -62,7 +62,7 @@ class EthercatMaster:
         self._slaves: list[pysoem.CdefSlave] = []
         self._process_frame = ProcessFrame(0)
         self._inputs = b""  # of all slaves, from the latest exchange
-        self._dc_time = 0  # [ns] at the latest exchange
+        self.dc_time = 0  # [ns] of the reference clock when the latest frame passed it
         self.all_in_op = False  # by the AL states read along with the latest exchange
 
     def open(self, interface: str) -> None:
@@ -195,11 +195,6 @@ class EthercatMaster:
         """Return the working counter of an exchange that reached every slave."""
         return int(self._opened().expected_wkc)
 
-    @property
-    def dc_time(self) -> int:
-        """Return the reference clock's time [ns] when the latest frame passed it."""
-        return self._dc_time
-
     def exchange(self, outputs: bytes) -> tuple[int, bytes]:
         """Send the outputs of all slaves, RX_BYTES each; return working counter and inputs.
 
@@ -210,7 +205,7 @@ class EthercatMaster:
         counter = raw_socket.trusted_counter(-1 if found is None else found.working_counter)
         self.all_in_op = found is not None and found.all_in_op
         if found is not None and counter >= 0:
-            self._dc_time, self._inputs = found.dc_time, found.inputs
+            self.dc_time, self._inputs = found.dc_time, found.inputs
             frame.keep(found.inputs)
         return counter, self._inputs
 

@@ -317,14 +317,9 @@ def _segment(payload: bytes) -> tuple[bool, bool, bytes]:
     return bool(command & TOGGLE), bool(command & LAST), data
 
 
-def _upload_request(payload: bytes) -> UploadRequest:
+def _without_data(payload: bytes) -> tuple[int, int, bool]:
     _, command, index, subindex, _ = SDO.unpack_from(payload)
-    return UploadRequest(index, subindex, bool(command & COMPLETE))
-
-
-def _download_response(payload: bytes) -> DownloadResponse:
-    _, command, index, subindex, _ = SDO.unpack_from(payload)
-    return DownloadResponse(index, subindex, bool(command & COMPLETE))
+    return index, subindex, bool(command & COMPLETE)
 
 
 def _abort(payload: bytes) -> Abort:
@@ -343,7 +338,7 @@ def _emergency(payload: bytes) -> Emergency:
 _REQUESTS: Mapping[int, Callable[[bytes], Request]] = {
     0: lambda payload: SegmentDownload(*_segment(payload)),
     1: _download,
-    2: _upload_request,
+    2: lambda payload: UploadRequest(*_without_data(payload)),
     3: lambda payload: SegmentUploadRequest(bool(payload[2] & TOGGLE)),
     4: _abort,
 }
@@ -351,7 +346,7 @@ _RESPONSES: Mapping[int, Callable[[bytes], Response]] = {
     0: lambda payload: SegmentUpload(*_segment(payload)),
     1: lambda payload: SegmentDownloadResponse(bool(payload[2] & TOGGLE)),
     2: _upload,
-    3: _download_response,
+    3: lambda payload: DownloadResponse(*_without_data(payload)),
     4: _abort,  # some slaves answer an abort as a response; ETG.1000.6 has it as a request
 }
 _ABORT_ONLY: Mapping[int, Callable[[bytes], Response]] = {4: _abort}
