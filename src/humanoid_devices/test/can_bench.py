@@ -9,6 +9,8 @@ from collections.abc import Callable
 from math import inf
 from typing import Any, Final, Protocol
 
+from test_support.virtual_can import VirtualPort
+
 from humanoid_control_common.robot.mit_interface import JointCommand, JointState
 from humanoid_control_common.rules.safety import SafetyLevel, SafetyReport
 from humanoid_controller_manager.hardware_component import HardwareInfo
@@ -20,7 +22,6 @@ from humanoid_stepped.scheduler import NANO
 from humanoid_stepped.stepped_machine import BOOT
 from humanoid_stepped.wires.can import MemoryAdapter
 from humanoid_twin.can.adapters.slcan import SlcanPort
-from humanoid_twin.can.adapters.virtual import VirtualPort
 from humanoid_twin.can.bus import VirtualCanBus
 from humanoid_twin.can.commands import CanCommands
 from humanoid_twin.can.motors.build import CanJoint, build_can

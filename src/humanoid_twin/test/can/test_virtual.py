@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import can
 import pytest
+from test_support.virtual_can import VirtualPort
 
 from humanoid_twin.can.adapters import error_frames
-from humanoid_twin.can.adapters.virtual import VirtualPort
 from humanoid_twin.can.controller import Cause, ControllerReport, ErrorState
 from humanoid_twin.can.frame import CanFrame
 

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from test_support.virtual_can import VirtualPort
 
 from humanoid_control_common.robot.joints import FloatArray
 from humanoid_control_common.robot.mit_interface import JointCommand, JointState
 from humanoid_controller_manager.hardware_component import HardwareComponent, HardwareInfo
 from humanoid_devices_robstride.robstride_system import RobstrideSystem
 from humanoid_devices_sito.sito_system import SitoSystem
-from humanoid_twin.can.adapters.virtual import VirtualPort
 from humanoid_twin.can.frame import CanFrame
 from humanoid_twin.can.motors.build import CanJoint, build_can
 from humanoid_twin.clock import SimulatedTime

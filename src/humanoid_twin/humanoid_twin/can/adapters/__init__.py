@@ -1,1 +1,1 @@
-"""Adapters, the host's ends of the bus: serial line (slcan), SocketCAN, python-can."""
+"""Adapters, the host's ends of the bus: serial line (slcan), SocketCAN."""
