@@ -12,13 +12,13 @@ from typing import Any
 import can
 import pytest
 from fault_campaign.command import main
+from test_support.capture import read_capture
 
 from humanoid_devices_erob.wire.frame import decode_frame
 from humanoid_recording.black_box.fault_report import read_fault_report
 from humanoid_recording.reader import BagReader
 from humanoid_recording.trial_files import TrialEvent, TrialEventType, TrialFiles, read_time_line
 from humanoid_stepped.stepped_machine import EPOCH
-from humanoid_twin.ethercat.port import read_capture
 
 TESTS = Path(__file__).parents[2]
 KIND, SEED = "ring: drive error 0x8500", "7"
