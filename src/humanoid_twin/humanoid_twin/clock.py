@@ -58,5 +58,5 @@ class SimulatedTime:
 
     __slots__ = ("now",)
 
-    def __init__(self, now: int = 0) -> None:
-        self.now = now
+    def __init__(self) -> None:
+        self.now = 0

@@ -1,21 +1,17 @@
 """The power drive system's state machine (CiA 402-2), with the statuswords of Prime's eRobs."""
 
-from collections.abc import Callable, Mapping
-from types import MappingProxyType
 from typing import Final
 
 from humanoid_devices_erob.wire.cia402 import DriveState
 
-STATUSWORDS: Final[Mapping[DriveState, int]] = MappingProxyType(
-    {
-        DriveState.SWITCH_ON_DISABLED: 592,  # this and the next three: trace of a start
-        DriveState.READY_TO_SWITCH_ON: 561,
-        DriveState.SWITCHED_ON: 563,
-        DriveState.OPERATION_ENABLED: 5687,  # actuator documents
-        DriveState.QUICK_STOP_ACTIVE: 0x0217,  # by CiA 402: 567 without the quick stop bit
-        DriveState.FAULT: 4616,  # actuator documents
-    }
-)
+STATUSWORDS: Final = {
+    DriveState.SWITCH_ON_DISABLED: 592,  # this and the next three: trace of a start
+    DriveState.READY_TO_SWITCH_ON: 561,
+    DriveState.SWITCHED_ON: 563,
+    DriveState.OPERATION_ENABLED: 5687,  # actuator documents
+    DriveState.QUICK_STOP_ACTIVE: 0x0217,  # by CiA 402: 567 without the quick stop bit
+    DriveState.FAULT: 4616,  # actuator documents
+}
 
 _FAULT_RESET = 0x80
 
@@ -67,12 +63,10 @@ _DISABLED = DriveState.SWITCH_ON_DISABLED
 _READY = DriveState.READY_TO_SWITCH_ON
 _SWITCHED_ON = DriveState.SWITCHED_ON
 _ENABLED = DriveState.OPERATION_ENABLED
-_RULES: Final[Mapping[DriveState, Callable[[int], DriveState]]] = MappingProxyType(
-    {
-        _DISABLED: _from_switch_on_disabled,
-        _READY: _from_ready,
-        _SWITCHED_ON: _from_switched_on,
-        _ENABLED: _from_enabled,
-        DriveState.QUICK_STOP_ACTIVE: _from_quick_stop,
-    }
-)
+_RULES: Final = {
+    _DISABLED: _from_switch_on_disabled,
+    _READY: _from_ready,
+    _SWITCHED_ON: _from_switched_on,
+    _ENABLED: _from_enabled,
+    DriveState.QUICK_STOP_ACTIVE: _from_quick_stop,
+}
