@@ -19,6 +19,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import mujoco
+from test_support.prime_actuators import CAN_JOINTS, JOINTS, PRIME, RING_JOINTS, ROTORS
 
 from benchmarks.support.figures import Figure, arguments, figure, ratio, report, single
 from humanoid_devices_sito.wire import (
@@ -34,7 +35,6 @@ from humanoid_twin.clock import SimulatedTime
 from humanoid_twin.ethercat.firmware import AlState
 from humanoid_twin.ethercat.ring import VirtualRing
 from humanoid_twin.physics.mujoco_plant import MujocoPlant
-from humanoid_twin.prime import CAN_JOINTS, JOINTS, PRIME, RING_JOINTS, ROTORS
 from humanoid_twin.robot.main import build_drives, build_motors
 from humanoid_twin.scheduler import Scheduler
 from humanoid_twin.testing import Robot, robot

@@ -19,13 +19,13 @@ import pytest
 from fault_campaign.disturbing.stalls import Stalls
 from std_msgs.msg import Bool
 from test_support.arm_joints import ALL_JOINTS
+from test_support.prime_actuators import CAN_JOINTS, JOINTS, RING_JOINTS
 from test_support.ros_domains import on_reserved_domain
 
 from humanoid_bringup.options import Backend, Options
 from humanoid_bringup.plan import plan
 from humanoid_control_common.rules.modes import Mode
 from humanoid_twin.ethercat.veth import VethError
-from humanoid_twin.prime import CAN_JOINTS, JOINTS, RING_JOINTS
 from humanoid_twin.testing import robot as virtual_robot
 from prime_description import expand
 

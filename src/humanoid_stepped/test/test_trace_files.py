@@ -8,6 +8,7 @@ import pytest
 from rcl_interfaces.msg import Log
 from rclpy.serialization import deserialize_message
 from std_msgs.msg import String
+from test_support.prime_actuators import CAN_JOINTS
 
 from humanoid_control_common.errors import RobotError
 from humanoid_control_common.rules.reasons import Reason
@@ -18,7 +19,6 @@ from humanoid_stepped.stepped_machine import EPOCH
 from humanoid_stepped.trace import Trace
 from humanoid_stepped.trace_files import TraceFiles
 from humanoid_twin.can.frame import CanFrame
-from humanoid_twin.prime import CAN_JOINTS
 
 SHORT = 0.4  # [s]; the control process logs within twice that
 

@@ -9,6 +9,7 @@ import pytest
 from fault_campaign.stepped.sdo_judge import LIMIT, SdoJudge
 from humanoid_control_msgs.msg import ControlMode
 from sensor_msgs.msg import JointState
+from test_support.prime_actuators import RING_JOINTS
 
 from humanoid_control_common.rules.modes import Mode
 from humanoid_devices_erob.wire.coe import ExpeditedDownload, UploadRequest
@@ -19,7 +20,6 @@ from humanoid_stepped.stepped_machine import EPOCH
 from humanoid_twin.erob.erob_drive import ErobDrive
 from humanoid_twin.ethercat.esc.al import Al
 from humanoid_twin.ethercat.firmware import AlState
-from humanoid_twin.prime import RING_JOINTS
 
 POSITION_GAIN, GATE = (0x2382, 1), (0x2383, 0)
 ENABLED, DISABLED = 0x1237, 0x1231

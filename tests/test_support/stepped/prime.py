@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from humanoid_twin.mounting import Mounting
-from humanoid_twin.prime import CAN_JOINTS
+from test_support.prime_actuators import CAN_JOINTS
 from test_support.stepped.stack import Stack
 
 MAILBOX_DELAY: Final = 0.002  # [s] of the drives

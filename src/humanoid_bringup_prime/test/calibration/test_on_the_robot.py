@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 import yaml
+from test_support.prime_actuators import RING_JOINTS
 from test_support.stepped.stepped_time import RingTime
 
 from humanoid_bringup.calibration.formulas import JointCalibration, flipped
@@ -22,7 +23,6 @@ from humanoid_controller_manager.hardware.urdf import parse_robot_description
 from humanoid_devices_erob.impedance.wiring import PLUGIN
 from humanoid_devices_erob.operation.joint_states_gate import JointStatesGate
 from humanoid_twin.ethercat.veth import VethError
-from humanoid_twin.prime import RING_JOINTS
 from humanoid_twin.testing import robot
 from prime_description import expand
 

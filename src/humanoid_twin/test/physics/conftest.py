@@ -3,9 +3,9 @@
 from collections.abc import Callable
 
 import pytest
+from test_support.prime_actuators import ROTORS
 
 from humanoid_twin.physics.mujoco_plant import MujocoPlant
-from humanoid_twin.prime import ROTORS
 
 MASS, ARM, ROTOR = 1.0, 0.2, 0.01  # [kg], [m] of the centre of mass, [kg m²]
 INERTIA = 0.01 + MASS * ARM**2 + ROTOR  # [kg m²] about the axis

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from test_support.prime_actuators import JOINTS, ROTORS
 
 from humanoid_control_common.configuration.config import read_yaml
 from humanoid_control_common.errors import ConfigError
 from humanoid_twin.physics.mujoco_plant import MujocoPlant, build_model, moving_links
 from humanoid_twin.physics.plant import Plant
-from humanoid_twin.prime import JOINTS, ROTORS
 
 INERTIA = 0.06  # [kg m²] of either arm about its axis: 0.01 + 1 kg · (0.2 m)² + rotor 0.01
 WEIGHT = 1.0 * 9.81 * 0.2  # [Nm] of an arm that is level

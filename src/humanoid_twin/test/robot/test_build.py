@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from test_support.prime_actuators import CAN_JOINTS, JOINTS, PRIME, RING_JOINTS, ROTORS
 
 from humanoid_devices_sito.wire import Command, ControlMode, Gains, MessageType, SelectMode
 from humanoid_devices_sito.wire import identifier as sito_identifier
@@ -12,7 +13,6 @@ from humanoid_twin.ethercat.ring import VirtualRing
 from humanoid_twin.mounting import Mounting
 from humanoid_twin.physics.mujoco_plant import MujocoPlant
 from humanoid_twin.physics.recorder import Recorder, Recording
-from humanoid_twin.prime import CAN_JOINTS, JOINTS, PRIME, RING_JOINTS, ROTORS
 from humanoid_twin.robot.main import build_drives, build_motors
 from humanoid_twin.scheduler import Scheduler
 

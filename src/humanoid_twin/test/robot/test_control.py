@@ -1,9 +1,9 @@
 """The commands of a whole robot."""
 
 import pytest
+from test_support.prime_actuators import JOINTS, RING_JOINTS
 
 from humanoid_twin.errors import TwinError
-from humanoid_twin.prime import JOINTS, RING_JOINTS
 from humanoid_twin.robot.control import RobotControl
 from humanoid_twin.testing import Robot
 

@@ -7,9 +7,9 @@ import subprocess
 import sys
 
 import pytest
+from test_support.prime_actuators import FILE
 
 from humanoid_twin.ethercat.veth import VethError, veth_pair
-from humanoid_twin.prime import FILE
 from humanoid_twin.robot.main import main
 from humanoid_twin.testing import robot
 

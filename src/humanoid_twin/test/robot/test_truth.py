@@ -12,8 +12,8 @@ import rclpy
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from sensor_msgs.msg import JointState
+from test_support.prime_actuators import JOINTS
 
-from humanoid_twin.prime import JOINTS
 from humanoid_twin.truth_node import TOPIC, main
 
 TIMEOUT = 60.0  # [s]

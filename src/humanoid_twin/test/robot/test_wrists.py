@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import can
 import pytest
+from test_support.prime_actuators import CAN_JOINTS, JOINTS
 
 from humanoid_devices_sito.wire import (
     RESET_PAYLOAD,
@@ -16,7 +17,6 @@ from humanoid_devices_sito.wire import (
     SelectMode,
     identifier,
 )
-from humanoid_twin.prime import CAN_JOINTS, JOINTS
 from humanoid_twin.testing import Robot
 
 COUNTS = 65536 / math.tau  # per rad (actuator documents)
