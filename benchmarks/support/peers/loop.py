@@ -27,7 +27,8 @@ def convert(snapshot: Snapshot) -> None:
 
 def main() -> None:
     """Run for SECONDS, then write the starts of all ticks to FILE."""
-    outbox = SnapshotPublisher([convert], 0.0)
+    outbox = SnapshotPublisher(0.0)
+    outbox.listen([convert])
     runner = LoopThread(loop_of(14, 1), RATE, outbox.put)
     recording = Recording(runner)
     calm_interpreter()

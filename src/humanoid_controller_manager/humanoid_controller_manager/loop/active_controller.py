@@ -137,12 +137,12 @@ class ActiveController:
 
         The members of a group are named in one, see `group_name`.
         """
-        return self._slot_of(self._slots, name)[1]
+        return self._slot_of(name)[1]
 
     def refusal_as_first(self, name: str) -> str:
         """Return why the loop cannot start with controller `name`; empty if it can."""
-        slot, refusal = self._slot_of(self._slots, name)
-        return refusal.text if slot is None else refusal_as_safe(slot)
+        slot, refusal = self._slot_of(name)
+        return refusal.text if slot is None else refusal_as_safe(slot.name, slot.mode)
 
     def switch(self, name: str, tick: Tick, command: JointCommand) -> Reason:
         """Put controller `name` in charge; on failure change nothing and return the reason.
@@ -154,7 +154,7 @@ class ActiveController:
         When a group replaces another one and both have a common member, the mode is not switched:
         that member continues, and mode, switch number and gains stay.
         """
-        slot, refusal = self._slot_of(self._slots, name)
+        slot, refusal = self._slot_of(name)
         if slot is None:
             return refusal
         if name == self.name:
@@ -225,10 +225,9 @@ class ActiveController:
         limp = Reason.of(NO_FALLBACK_LEFT, "no fallback left, every joint is limp")
         self.fall = Fall(number, joined((reason, limp)), error)
 
-    def _slot_of(
-        self, slots: Mapping[str, ControllerSlot], name: str
-    ) -> tuple[Runnable | None, Reason]:
+    def _slot_of(self, name: str) -> tuple[Runnable | None, Reason]:
         """Return the controller or group `name`; None and the reason if it cannot be activated."""
+        slots = self._slots  # which another thread may exchange
         unknown = [it for it in member_names(name) or (name,) if it not in slots]
         if unknown:
             return None, _refused(f"unknown controller '{unknown[0]}'; known: {', '.join(slots)}")

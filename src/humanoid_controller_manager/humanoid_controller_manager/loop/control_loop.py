@@ -66,7 +66,7 @@ class ControlLoop:
         count = len(hardware.joints)
         self.hardware = hardware
         self.limits = limits
-        self.gravity: GravityCompensation | None = None  # None: no joint is held against it
+        self.gravity: GravityCompensation | None = None  # set before `start`; None: nothing is held
         self._machine = machine
         self._read_at = 0.0  # [s], monotonic: begin of the latest `read`
         self._read_at_system = 0  # [ns] of the system's clock: the same moment
@@ -124,10 +124,6 @@ class ControlLoop:
     def heartbeat(self) -> None:
         """Take a sign of life of the ROS side. Its absence counts from the first call on."""
         self._monitor.heartbeat()
-
-    def set_gravity_compensation(self, gravity: GravityCompensation) -> None:
-        """Set the compensation of gravity; before `start`."""
-        self.gravity = gravity
 
     @property
     def measurement_check(self) -> MeasurementCheck | None:

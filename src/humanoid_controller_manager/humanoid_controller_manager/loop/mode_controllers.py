@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
-from typing import Final, NamedTuple, Protocol, Self, TypeAlias
+from typing import Final, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,18 +37,6 @@ class Tick(NamedTuple):
 # What the controller in charge reports after an update: progress, remark, and those of each member
 # of a group.
 Report: TypeAlias = tuple[Progress | None, str, tuple[MemberReport, ...]]
-
-
-class HasMode(Protocol):
-    """A controller, or a group of them, with its mode."""
-
-    @property
-    def name(self) -> str:
-        """Name of the controller."""
-
-    @property
-    def mode(self) -> Mode:
-        """The mode that it implements."""
 
 
 class ClaimedJoints:
@@ -206,17 +194,16 @@ def checked_report(controller: Controller) -> tuple[Progress | None, str]:
     return progress, remark
 
 
-def refusal_as_safe(slot: HasMode) -> str:
+def refusal_as_safe(name: str, mode: Mode) -> str:
     """Return why the loop cannot start with, or fall back to, this controller; empty if it can."""
-    mode = slot.mode
-    return "" if mode in SAFE_MODES else f"'{slot.name}' is {mode.name}, expected a safe mode"
+    return "" if mode in SAFE_MODES else f"'{name}' is {mode.name}, expected a safe mode"
 
 
 def _check(slots: Mapping[str, ControllerSlot], where: str, names: Sequence[str]) -> None:
     for name in names:
         if name not in slots:
             raise ConfigError(f"{where}: unknown controller '{name}'; known: {', '.join(slots)}")
-        refusal = refusal_as_safe(slots[name])
+        refusal = refusal_as_safe(name, slots[name].mode)
         if refusal:
             raise ConfigError(f"{where}: {refusal}")
 

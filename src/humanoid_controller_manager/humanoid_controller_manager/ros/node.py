@@ -116,7 +116,7 @@ class ControllerManagerNode:
         interval = 0.0 if self.loop_thread.paced else 1.0 / rate
         self._own_listeners = [*self._attach_hardware(), *self._gravity_listener()]
         self._snapshot_publisher = SnapshotPublisher(
-            (), interval, self.machine, realtime=self.loop_thread.realtime
+            interval, self.machine, realtime=self.loop_thread.realtime
         )
         self._set_listeners(listeners_of(self.registry.records))
         self.registry.connect(lambda: self.loop.snapshot.controllers, self._exchange)
@@ -265,7 +265,7 @@ class ControllerManagerNode:
             machine=self.machine,
         )
         if isinstance(gravity, GravityCompensation):
-            loop.set_gravity_compensation(gravity)
+            loop.gravity = gravity
         fastest = parameters.velocity_safety_limit(robot.joints, robot.limits)
         friction = parameters.static_friction(robot.joints, robot.limits)
         loop.set_measurement_check(

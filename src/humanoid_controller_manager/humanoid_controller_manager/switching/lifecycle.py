@@ -19,6 +19,7 @@ from humanoid_controller_manager.controller import (
     RobotFacts,
 )
 from humanoid_controller_manager.duties import Contract
+from humanoid_controller_manager.hardware.hardware_group import HardwareGroup
 from humanoid_controller_manager.loop.mode_controllers import (
     ClaimedJoints,
     ControllerSlot,
@@ -42,20 +43,6 @@ from humanoid_controller_manager.switching.registry import (
 )
 
 logger = logging.getLogger(__name__)
-
-
-class ChecksGains(Protocol):
-    """The hardware, which refuses gains that its joints cannot have."""
-
-    def check_gains(
-        self,
-        mode: Mode,
-        stiffness: float,
-        damping: float,
-        where: str,
-        rows: IndexArray | None = None,
-    ) -> None:
-        """See HardwareGroup. Raises ConfigError."""
 
 
 def import_controller(name: str, plugin_type: str) -> Any:
@@ -113,7 +100,7 @@ def configured_instance(
     plugin: Any,
     document: Document,
     robot: RobotFacts,
-    hardware: ChecksGains,
+    hardware: HardwareGroup,
     rows: IndexArray | None = None,
 ) -> Any:
     """Return a configured controller of class `plugin`; `hardware` is configured already.
@@ -191,7 +178,7 @@ class Lifecycle:
     registry: Registry
     ros_sides: RosSideSource
     robot: RobotFacts
-    hardware: ChecksGains
+    hardware: HardwareGroup
     pending_controller: Callable[[], str]  # one or a group that a switch is on its way to, or empty
     in_executor: InExecutor
 

@@ -79,7 +79,8 @@ class Listener:
 
 
 def _outbox(*listeners: Any) -> SnapshotPublisher:
-    outbox = SnapshotPublisher(listeners, 0.0)
+    outbox = SnapshotPublisher(0.0)
+    outbox.listen(listeners)
     outbox.start()
     return outbox
 

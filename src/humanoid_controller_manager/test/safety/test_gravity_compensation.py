@@ -217,7 +217,7 @@ class LoopBench(Rig):
             largest_bias=1.0,
             largest_payload=5.0,
         )
-        self.loop.set_gravity_compensation(compensation)
+        self.loop.gravity = compensation
         slots = {name: ControllerSlot(name, it) for name, it in self.controllers.items()}
         remote = ScriptedController(Mode.REMOTE, STIFF_NEEDS, 20.0, 2.0)
         slots["remote"] = ControllerSlot("remote", remote, compensates_gravity=True)

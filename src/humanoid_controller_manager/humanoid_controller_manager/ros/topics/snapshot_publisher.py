@@ -21,17 +21,12 @@ class SnapshotPublisher:
     """
 
     def __init__(
-        self,
-        listeners: Sequence[SnapshotListener],
-        minimum_interval: float,
-        machine: Machine = LINUX,
-        *,
-        realtime: bool = False,
+        self, minimum_interval: float, machine: Machine = LINUX, *, realtime: bool = False
     ) -> None:
         self.overwritten = 0  # snapshots that the next one replaced before they were published
         self._last = 0  # the tick published last; the first is 1
         self._machine, self._realtime = machine, realtime
-        self._listeners = tuple(listeners)
+        self._listeners: tuple[SnapshotListener, ...] = ()
         self._minimum_interval = minimum_interval
         self._latest: LatestValue[Snapshot] = LatestValue()
         self._wake = machine.event()  # a snapshot waits, or the end
