@@ -51,6 +51,11 @@ class HardwareInfo:
     urdf: str  # the whole robot description
 
     @property
+    def place(self) -> str:
+        """The block in the robot description, for messages."""
+        return f"<ros2_control name='{self.name}'>"
+
+    @property
     def joint_set(self) -> JointSet:
         """The names of the block's joints, in its order."""
         return JointSet(tuple(joint.name for joint in self.joints))

@@ -154,5 +154,5 @@ def _drives(block: HardwareInfo) -> list[Drive]:
 def _period(blocks: Sequence[HardwareInfo]) -> float:
     for block in blocks:
         if text := block.parameters.get("control_frequency", ""):
-            return 1.0 / number(text, f"<ros2_control name='{block.name}'>: control_frequency")
+            return 1.0 / number(text, f"{block.place}: control_frequency")
     return 1.0 / _ANY_RATE

@@ -24,8 +24,7 @@ class GenericSystem(SimulatedSystem):
 
     def on_configure(self, info: HardwareInfo) -> None:
         """See HardwareComponent. Raises ConfigError for unknown parameters."""
-        where = f"<ros2_control name='{info.name}'>"
-        complete(info.parameters, (), dict.fromkeys(MODE_GAINS, ""), where)
+        complete(info.parameters, (), dict.fromkeys(MODE_GAINS, ""), info.place)
         self._report = SafetyReport(info.name)
         super().on_configure(info)
         self._position = np.array([joint.initial_position or 0.0 for joint in info.joints])

@@ -113,7 +113,7 @@ class HardwareGroup:
 
     def _store_mode_gains(self, member: Member) -> None:
         """Store configured gains and efficiencies of its joints. Raises ConfigError."""
-        where = f"<ros2_control name='{member.info.name}'>"
+        where = member.info.place
         self.torque_efficiency[member.rows] = [
             torque_efficiency(joint.parameters, f"{where}: joint '{joint.name}'")
             for joint in member.info.joints
@@ -342,8 +342,7 @@ def load_hardware(
     """
     members = []
     for info in description.blocks:
-        where = f"<ros2_control name='{info.name}'>"
-        plugin = require_plugin(HARDWARE, info.plugin, where)
+        plugin = require_plugin(HARDWARE, info.plugin, info.place)
         HARDWARE_CONTRACT.taken_on(plugin, block_named(info))
         component = make(plugin)
         count = len(info.joints)

@@ -31,7 +31,7 @@ _NOTHING: Final = object()  # marks a duty without a good result so far
 
 def block_named(info: HardwareInfo) -> str:
     """Return the place of a component in the robot description, for messages."""
-    return f"<ros2_control name='{info.name}'>: plugin '{info.plugin}'"
+    return f"{info.place}: plugin '{info.plugin}'"
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,8 +33,7 @@ class SimulatedServos:
         self._table = np.zeros((len(Mode), 2, count))
         self._is_servo = np.zeros(count, dtype=np.bool_)
         for i, joint in enumerate(info.joints):
-            where = f"<ros2_control name='{info.name}'>: joint '{joint.name}'"
-            gains = mode_gains(joint.parameters, where)
+            gains = mode_gains(joint.parameters, f"{info.place}: joint '{joint.name}'")
             if gains is not None:
                 self._table[:, :, i] = gains
                 self._is_servo[i] = True

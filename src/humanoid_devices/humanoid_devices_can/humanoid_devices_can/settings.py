@@ -91,7 +91,7 @@ def parse_settings(
 
     Raises ConfigError that names block, joint and parameter, with what was found and expected.
     """
-    where = f"<ros2_control name='{info.name}'>"
+    where = info.place
     options = {k: v for k, v in info.parameters.items() if k.startswith(OPTION_PREFIX)}
     others = {k: v for k, v in info.parameters.items() if k not in options}
     block = complete(others, REQUIRED, {**OPTIONAL, **block_optional}, where)

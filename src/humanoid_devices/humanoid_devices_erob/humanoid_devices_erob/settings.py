@@ -109,7 +109,7 @@ def parse_settings(info: HardwareInfo) -> Settings:
 
     Raises ConfigError that names block, joint and parameter, with what was found and expected.
     """
-    where = f"<ros2_control name='{info.name}'>"
+    where = info.place
     block = complete(info.parameters, REQUIRED, OPTIONAL, where)
     joints = [_joint_parameters(joint, where) for joint in info.joints]
     names = info.joint_set.names

@@ -30,7 +30,7 @@ def build_model(info: HardwareInfo, settings: Settings) -> mujoco.MjModel:
     Raises ConfigError with block and joint, or with MuJoCo's message: a URDF that MuJoCo can't
     read; a moving joint that is not a hinge or is not in the block; or see `mujoco_input`.
     """
-    where = f"<ros2_control name='{info.name}'>"
+    where = info.place
     found = mujoco_input(info.urdf)
     for warning in found.warnings:
         logger.warning("%s", warning)
@@ -87,9 +87,7 @@ def _add_actuators(spec: mujoco.MjSpec, info: HardwareInfo, settings: Settings) 
         info.joint_set.names, settings.rotor_inertia, info.limits.effort, strict=True
     ):
         if name not in joints:
-            raise ConfigError(
-                f"<ros2_control name='{info.name}'>: joint '{name}' does not move in the URDF"
-            )
+            raise ConfigError(f"{info.place}: joint '{name}' does not move in the URDF")
         joints[name].armature = inertia
         actuator = spec.add_actuator(name=name, target=name)
         actuator.trntype = mujoco.mjtTrn.mjTRN_JOINT

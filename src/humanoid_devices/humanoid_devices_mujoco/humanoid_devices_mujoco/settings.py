@@ -35,7 +35,7 @@ def parse_settings(info: HardwareInfo) -> Settings:
     Raises ConfigError, naming block and joint: a parameter missing, unknown or out of range, a
     control period that is no multiple of the time step, an initial position outside the limits.
     """
-    where = f"<ros2_control name='{info.name}'>"
+    where = info.place
     parameters = complete(info.parameters, BLOCK_PARAMETERS, MODE_PARAMETERS, where)
     timestep = positive(parameters, "timestep", where)
     return Settings(
