@@ -98,15 +98,21 @@ class Client:
                 self._executor.spin_once(timeout_sec=min(remaining, LOOK_PERIOD))
         return True
 
-    def trigger(self, service: str) -> str:
-        """Call a std_srvs/Trigger service. Returns the message of its response.
+    def trigger(self, service: str, absent: RobotError | None = None) -> str:
+        """Call a std_srvs/Trigger service, see `accepted`. Returns the message of its response."""
+        return str(self.accepted(Trigger, service, Trigger.Request(), absent).message)
 
-        Raises RefusedError with its reason, NoAnswerError if it is absent or doesn't answer.
+    def accepted(
+        self, kind: Any, service: str, request: Any, absent: RobotError | None = None
+    ) -> Any:
+        """Call a service that states whether it succeeded. Returns its response, if it did.
+
+        Raises RefusedError with the message of the response, and what `call` raises.
         """
-        response = self.call(Trigger, service, Trigger.Request())
+        response = self.call(kind, service, request, absent)
         if not response.success:
             raise RefusedError(response.message)
-        return str(response.message)
+        return response
 
     def call(self, kind: Any, service: str, request: Any, absent: RobotError | None = None) -> Any:
         """Call a service. Returns its response.

@@ -4,11 +4,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from std_srvs.srv import Trigger
-
 from humanoid_control_cli.client import Client
 from humanoid_control_cli.domain import robot_in_words, robot_namespace, ros_domain
-from humanoid_control_cli.errors import NoAnswerError, RefusedError
+from humanoid_control_cli.errors import NoAnswerError
 from humanoid_control_common.robot.robot_namespace import subfolder
 from humanoid_control_common.rules.reasons import Reason
 from humanoid_recording.black_box.fault_report import read_reasons
@@ -65,10 +63,8 @@ def ask_to_save(timeout: float) -> str:
         "`hc up` starts one with the robot unless `--no-black-box` is given"
     )
     with Client(timeout) as client:
-        response = client.call(Trigger, SERVICE, Trigger.Request(), absent)
-    if not response.success:
-        raise RefusedError(response.message)
-    path = Path(response.message)  # the robot may be on another machine
+        answer = client.trigger(SERVICE, absent)
+    path = Path(answer)  # the robot may be on another machine
     return f"saved {path}" + (f" ({read_origin(path)})" if path.exists() else "")
 
 

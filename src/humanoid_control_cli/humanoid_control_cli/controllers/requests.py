@@ -1,12 +1,11 @@
 """Requests to the control process: load a controller, unload one."""
 
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from humanoid_control_msgs.srv import LoadController, UnloadController
 
 from humanoid_control_cli.client import Client
-from humanoid_control_cli.errors import RefusedError
 from humanoid_control_common.rules.modes import Mode
 
 LOAD: Final = "controller_manager/load_file"
@@ -29,18 +28,12 @@ class LoadResult(NamedTuple):
 
 def load_file(client: Client, file: Path) -> LoadResult:
     """Load the controller of `file`. Raises RefusedError with the reason, NoAnswerError."""
-    answer = _call(client, LoadController, LOAD, file=str(file.resolve()))
+    request = LoadController.Request(file=str(file.resolve()))
+    answer = client.accepted(LoadController, LOAD, request)
     return LoadResult(answer.message, _WAYS_IN[Mode(answer.mode)])
 
 
 def unload_controller(client: Client, name: str) -> str:
     """Unload controller `name`; return what changed. Raises RefusedError, NoAnswerError."""
-    return str(_call(client, UnloadController, UNLOAD, name=name).message)
-
-
-def _call(client: Client, kind: Any, service: str, **fields: str) -> Any:
-    request = kind.Request(**fields)
-    answer = client.call(kind, service, request)
-    if not answer.success:
-        raise RefusedError(answer.message)
-    return answer
+    request = UnloadController.Request(name=name)
+    return str(client.accepted(UnloadController, UNLOAD, request).message)

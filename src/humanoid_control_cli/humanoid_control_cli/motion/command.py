@@ -56,7 +56,8 @@ def move(
             typer.echo(f"moves for {duration:.2f} s")
             motion.wait_until_done(duration)
         except KeyboardInterrupt:
-            typer.echo(motion.stop())
+            motion.stop()
+            typer.echo("stopped")
             raise
     typer.echo("done")
 
@@ -87,4 +88,5 @@ def jog(
         try:
             jog_by_keys(client, keys, jogged, speed)
         finally:
-            typer.echo(jogged.stop())
+            jogged.stop()
+            typer.echo("stopped")

@@ -1,7 +1,8 @@
 """Requests to the trajectory controllers of a robot."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, NoReturn
+from functools import partial
+from typing import Any, Final
 
 from builtin_interfaces.msg import Duration
 from humanoid_control_msgs.msg import JointJog, TrajectoryState
@@ -47,11 +48,7 @@ class TrajectoryClient:
             request = MoveJoints.Request(
                 joint_names=list(own), positions=list(own.values()), duration=duration, speed=speed
             )
-            self._asked.add(name)
-            answer = self._client.call(MoveJoints, f"{name}/move", request)
-            if not answer.success:
-                self._refused(answer.message)
-            self._goals[name] = answer.goal
+            answer = self._begin(name, MoveJoints, "move", request)
             longest = max(longest, answer.duration)
         return longest
 
@@ -66,11 +63,7 @@ class TrajectoryClient:
                 joint_names=list(own), points=[_message(point, columns) for point in points]
             )
             request = FollowTrajectory.Request(trajectory=trajectory)
-            self._asked.add(name)
-            answer = self._client.call(FollowTrajectory, f"{name}/follow", request)
-            if not answer.success:
-                self._refused(answer.message)
-            self._goals[name] = answer.goal
+            self._begin(name, FollowTrajectory, "follow", request)
         return points[-1].time
 
     def wait_until_done(self, duration: float) -> None:
@@ -98,19 +91,27 @@ class TrajectoryClient:
         (name,) = self._by_controller({joint: 0.0})
         return JoggedJoint(self._client, name, joint, self._states.__getitem__)
 
-    def stop(self) -> str:
-        """Stop the motions of this client along their paths; return a message."""
+    def stop(self) -> None:
+        """Stop the motions of this client along their paths."""
         for name in sorted(self._asked):
             self._client.trigger(f"{name}/stop")
-        return "stopped"
 
     # Inside.
 
-    def _refused(self, reason: str) -> NoReturn:
-        """Stop the motions of this client, not those of others. Raises RefusedError."""
-        for name in self._goals:
-            self._client.trigger(f"{name}/stop")
-        raise RefusedError(reason)
+    def _begin(self, name: str, kind: Any, service: str, request: Any) -> Any:
+        """Request a motion of controller `name`; return its response.
+
+        Raises RefusedError; the motions of this client are stopped then, not those of others.
+        """
+        self._asked.add(name)
+        try:
+            answer = self._client.accepted(kind, f"{name}/{service}", request)
+        except RefusedError:
+            for begun in self._goals:
+                self._client.trigger(f"{begun}/stop")
+            raise
+        self._goals[name] = answer.goal
+        return answer
 
     def _find(self) -> None:
         node, client = self._client.node, self._client
@@ -127,16 +128,11 @@ class TrajectoryClient:
             )
         client.wait(lambda: False, SETTLING)
         for name in found():
-            client.subscribe(TrajectoryState, f"{name}/{STATE}", self._note(name), LATCHED_HISTORY)
+            note = partial(self._states.__setitem__, name)
+            client.subscribe(TrajectoryState, f"{name}/{STATE}", note, LATCHED_HISTORY)
         names = found()
         if not client.wait(lambda: all(name in self._states for name in names), client.timeout):
             raise client.no_control_process()
-
-    def _note(self, name: str) -> Callable[[Any], None]:
-        def note(message: Any) -> None:
-            self._states[name] = message
-
-        return note
 
     def _by_controller(self, values: Mapping[str, float]) -> dict[str, dict[str, float]]:
         """Return `values` by controller and joint. Raises RefusedError for an unknown joint."""
@@ -193,7 +189,6 @@ class JoggedJoint:
             raise RefusedError(state.message)
         self._topic.publish(JointJog(joint_names=[self._joint], velocities=[speed]))
 
-    def stop(self) -> str:
-        """Stop along the path; return so in words."""
+    def stop(self) -> None:
+        """Stop along the path."""
         self._client.trigger(f"{self._controller}/stop")
-        return "stopped"

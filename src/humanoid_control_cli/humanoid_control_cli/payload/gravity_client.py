@@ -43,10 +43,8 @@ class GravityClient:
         message = PayloadMessage(
             link=payload.link, mass=payload.mass, centre_of_mass=list(payload.centre_of_mass)
         )
-        answer = self._client.call(SetPayload, SET, SetPayload.Request(payload=message))
-        if not answer.success:
-            raise RefusedError(answer.message)
-        return str(answer.message)
+        request = SetPayload.Request(payload=message)
+        return str(self._client.accepted(SetPayload, SET, request).message)
 
     def model(self) -> GravityModel:
         """Return the masses of the robot. Raises ConfigError, MeshError, NoAnswerError."""

@@ -45,15 +45,18 @@ def play(
     it ended otherwise.
     """
     from humanoid_control_cli.client import Client
-    from humanoid_control_cli.teach.playing import Player
+    from humanoid_control_cli.motion.trajectory_client import TrajectoryClient
+    from humanoid_control_cli.teach.playing import begin, playable
 
     with Client(timeout) as client:
-        player = Player(client, name, speed)
+        motion = playable(client, name, speed)
+        trajectories = TrajectoryClient(client)
         try:
-            duration = player.start()
+            duration = begin(client, trajectories, motion, speed)
             typer.echo(f"plays for {duration:.1f} s, with the way to its beginning")
-            player.wait_until_done(duration)
+            trajectories.wait_until_done(duration)
         except KeyboardInterrupt:
-            typer.echo(player.stop())
+            trajectories.stop()
+            typer.echo("stopped")
             raise
     typer.echo("done")
