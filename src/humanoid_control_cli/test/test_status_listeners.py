@@ -12,8 +12,8 @@ from humanoid_control_common.rules.safety import SafetyLevel
 
 def test_undefined_levels_count_as_the_worst() -> None:
     found = status.Status()
-    status._safety_listener(found)(SafetyStatus(source="bus", level=9, flags=1 << 30))
+    status._note_safety(found, SafetyStatus(source="bus", level=9, flags=1 << 30))
     item = DiagnosticStatus(name="pump", level=b"\x09")
-    status._diagnostics_listener(found, "")(DiagnosticArray(status=[item]))
+    status._note_diagnoses(found, "", DiagnosticArray(status=[item]))
     assert found.safety["bus"].level is SafetyLevel.CRITICAL
     assert found.diagnoses["pump"].level is DiagnosisLevel.STALE

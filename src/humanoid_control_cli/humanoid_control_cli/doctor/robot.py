@@ -12,6 +12,7 @@ from humanoid_control_common.errors import RobotError
 from humanoid_control_common.rules.diagnosis import Diagnosis, DiagnosisLevel, level_of
 from humanoid_control_common.rules.reasons import Reason
 from humanoid_control_common.rules.safety import SafetyLevel, SafetyReport
+from humanoid_recording.topics import JOINT_STATES
 
 DISCOVERY: Final = 1.0  # [s] in which a control process on this machine is found
 TIMEOUT: Final = 3.0  # [s] until each of its topics has had a message
@@ -23,7 +24,7 @@ def robot() -> list[Finding]:
     try:
         with Client(TIMEOUT) as client:
             seen = client.node.count_publishers
-            if not client.wait(lambda: seen("prime/joint_states"), DISCOVERY):
+            if not client.wait(lambda: seen(JOINT_STATES), DISCOVERY):
                 return []
             return judged(collect(client))
     except RobotError:  # no ROS, a bad domain, or it has just ended: other checks report that

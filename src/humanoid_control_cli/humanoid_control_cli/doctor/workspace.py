@@ -7,10 +7,9 @@ from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
 from typing import Final
 
-from ament_index_python.packages import PackageNotFoundError as PackageMissingError
-from ament_index_python.packages import get_package_prefix
 from rclpy.utilities import get_rmw_implementation_identifier
 
+from humanoid_bringup.executables import is_installed
 from humanoid_bringup.preflight.findings import Finding, missing, ok, warning
 from humanoid_control_cli.domain import robot_namespace, ros_domain
 from humanoid_control_common.errors import ConfigError
@@ -56,18 +55,10 @@ def ros(environment: Mapping[str, str]) -> Finding:
 
 def packages() -> Finding:
     """Check the packages of this workspace."""
-    absent = [package for package in PACKAGES if not _is_installed(package)]
+    absent = [package for package in PACKAGES if not is_installed(package)]
     if absent:
         return missing("packages", f"not installed: {', '.join(absent)}", OPEN)
     return ok("packages", "all are installed")
-
-
-def _is_installed(package: str) -> bool:
-    try:
-        get_package_prefix(package)
-    except PackageMissingError:
-        return False
-    return True
 
 
 def pysoem() -> Finding:

@@ -20,6 +20,7 @@ from humanoid_control_common.rules.diagnosis import CODES, Diagnosis, DiagnosisL
 from humanoid_control_common.rules.safety import SafetyReport
 from humanoid_controller_manager.ros.topics.qos_profiles import LATCHED_HISTORY
 from humanoid_controller_manager.ros.topics.safety_messages import safety_report
+from humanoid_recording.topics import JOINT_STATES
 
 TIMING: Final = "control loop: timing"  # the diagnostic status with the loop's pace
 LIMITS: Final = "control loop: limits"
@@ -76,10 +77,10 @@ def collect(
     """
     status = Status()
     modes = ModeClient(client)
-    client.subscribe(JointState, "prime/joint_states", _joint_state_listener(status))
-    client.subscribe(SafetyStatus, "safety_status", _safety_listener(status), LATCHED_HISTORY)
+    client.subscribe(JointState, JOINT_STATES, partial(_note_joint_states, status))
+    client.subscribe(SafetyStatus, "safety_status", partial(_note_safety, status), LATCHED_HISTORY)
     prefix = frame_prefix(client.node.get_namespace())
-    client.subscribe(DiagnosticArray, "diagnostics", _diagnostics_listener(status, prefix))
+    client.subscribe(DiagnosticArray, "diagnostics", partial(_note_diagnoses, status, prefix))
 
     def complete() -> bool:
         if status.statement is None and modes.latest is not None:
@@ -98,35 +99,22 @@ def collect(
     return status
 
 
-def _joint_state_listener(status: Status) -> Callable[[Any], None]:
-    def listen(message: Any) -> None:
-        status.joint_states.arrive(time.monotonic())
-        columns = (message.name, message.position, message.velocity, message.effort)
-        status.joints = [JointRow(*row) for row in zip(*columns, strict=False)]
-
-    return listen
+def _note_joint_states(status: Status, message: Any) -> None:
+    status.joint_states.arrive(time.monotonic())
+    columns = (message.name, message.position, message.velocity, message.effort)
+    status.joints = [JointRow(*row) for row in zip(*columns, strict=False)]
 
 
-def _safety_listener(status: Status) -> Callable[[Any], None]:
-    def listen(message: Any) -> None:
-        status.safety[message.source] = safety_report(message)
-
-    return listen
+def _note_safety(status: Status, message: Any) -> None:
+    status.safety[message.source] = safety_report(message)
 
 
-def _diagnostics_listener(status: Status, prefix: str) -> Callable[[Any], None]:
-    def listen(message: Any) -> None:
-        for item in message.status:
-            values = {value.key: value.value for value in item.values}
-            codes = tuple(values.pop(CODES, "").split())
-            level = DiagnosisLevel(min(item.level[0], max(DiagnosisLevel)))
-            status.diagnoses[item.name] = Diagnosis(
-                item.name,
-                level,
-                item.message,
-                values,
-                item.hardware_id.removeprefix(prefix),
-                codes,
-            )
-
-    return listen
+def _note_diagnoses(status: Status, prefix: str, message: Any) -> None:
+    for item in message.status:
+        values = {value.key: value.value for value in item.values}
+        codes = tuple(values.pop(CODES, "").split())
+        level = DiagnosisLevel(min(item.level[0], max(DiagnosisLevel)))
+        source = item.hardware_id.removeprefix(prefix)
+        status.diagnoses[item.name] = Diagnosis(
+            item.name, level, item.message, values, source, codes
+        )

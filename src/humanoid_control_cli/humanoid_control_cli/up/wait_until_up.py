@@ -12,6 +12,7 @@ from humanoid_control_cli.robot.message_rate import Stream
 from humanoid_control_cli.statements import StampedStatement
 from humanoid_control_common.rules.modes import Mode
 from humanoid_control_common.rules.reason_codes import FELL_TO_SAFETY
+from humanoid_recording.topics import JOINT_STATES
 
 SPAN: Final = 0.5  # [s] over which the rate is measured at least
 USUAL: Final = 10.0  # [s] without a message until it prints a line
@@ -33,7 +34,7 @@ def main() -> None:
     flow = Stream()
     with Client(USUAL) as client:
         modes = ModeClient(client)
-        client.subscribe(JointState, "prime/joint_states", lambda _: flow.arrive(time.monotonic()))
+        client.subscribe(JointState, JOINT_STATES, lambda _: flow.arrive(time.monotonic()))
         while not client.wait(lambda: modes.latest and flow.span >= SPAN, USUAL):
             sys.stdout.write("still waiting for joint states and a mode\n")
             sys.stdout.flush()
