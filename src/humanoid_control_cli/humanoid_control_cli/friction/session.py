@@ -17,7 +17,6 @@ from humanoid_control_cli.friction.driven_joint import DrivenJoint
 from humanoid_control_cli.mode_client import ModeClient
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.rules.modes import Intent, Mode
-from humanoid_controller_manager.hardware.urdf import RobotDescription
 from humanoid_servo_controllers.friction_recording.breakaway import Breakaway, BreakawayRecording
 from humanoid_servo_controllers.friction_recording.controller import (
     CONTROLLER,
@@ -112,7 +111,31 @@ class Robot:
 
         Raises ConfigError for an unknown joint, a range beyond its own, an effort above its limit.
         """
-        return _task(self._description, joint, settings, lower, upper)
+        (row,) = self._description.joints.indices([joint])
+        limits = self._description.limits
+        lowest, highest = float(limits.target_lower[row]), float(limits.target_upper[row])
+        lower = lowest + END_MARGIN if lower is None else lower
+        upper = highest - END_MARGIN if upper is None else upper
+        if not lowest <= lower < upper <= highest:
+            raise ConfigError(
+                f"{joint}: from {lower:g} to {upper:g} rad, expected a range within {lowest:g} to "
+                f"{highest:g} rad"
+            )
+        limit = float(limits.effort[row])
+        effort = EFFORT_PART * limit if settings.max_effort is None else settings.max_effort
+        if effort > limit:
+            raise ConfigError(f"{joint}: --max-effort {effort:g} Nm, expected at most {limit:g} Nm")
+        velocity = float(limits.velocity[row])
+        bounds = Bounds(
+            lower,
+            upper,
+            float(limits.lower[row]),
+            float(limits.upper[row]),
+            effort,
+            SPEED_PART * velocity,
+            settings.passes or PASSES[settings.method],
+        )
+        return Task(joint, bounds, limit, velocity)
 
 
 def record_joints(
@@ -232,37 +255,3 @@ def _leave(robot: Robot) -> None:
     if not _taken_over(robot.modes):
         robot.modes.request(Intent.DAMP)
     unload_controller(robot.client, CONTROLLER)
-
-
-def _task(
-    description: RobotDescription,
-    joint: str,
-    settings: Settings,
-    lower: float | None,
-    upper: float | None,
-) -> Task:
-    (row,) = description.joints.indices([joint])
-    limits = description.limits
-    lowest, highest = float(limits.target_lower[row]), float(limits.target_upper[row])
-    lower = lowest + END_MARGIN if lower is None else lower
-    upper = highest - END_MARGIN if upper is None else upper
-    if not lowest <= lower < upper <= highest:
-        raise ConfigError(
-            f"{joint}: from {lower:g} to {upper:g} rad, expected a range within {lowest:g} to "
-            f"{highest:g} rad"
-        )
-    limit = float(limits.effort[row])
-    effort = EFFORT_PART * limit if settings.max_effort is None else settings.max_effort
-    if effort > limit:
-        raise ConfigError(f"{joint}: --max-effort {effort:g} Nm, expected at most {limit:g} Nm")
-    velocity = float(limits.velocity[row])
-    bounds = Bounds(
-        lower,
-        upper,
-        float(limits.lower[row]),
-        float(limits.upper[row]),
-        effort,
-        SPEED_PART * velocity,
-        settings.passes or PASSES[settings.method],
-    )
-    return Task(joint, bounds, limit, velocity)
