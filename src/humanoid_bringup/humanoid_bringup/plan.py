@@ -88,7 +88,9 @@ def _stack(options: Options, folder: Path, backend: Backend) -> tuple[list[Proce
     arguments = _description_arguments(options, update_rate)
     if options.robot.ring is not None and not options.full_mit:
         gains = _mode_gains(options, arguments, update_rate, document)
-        arguments["mode_gains"] = str(_written(gains, folder / "mode_gains.yaml"))
+        file = folder / "mode_gains.yaml"
+        file.write_text(yaml.safe_dump(gains, sort_keys=False), encoding="utf-8")
+        arguments["mode_gains"] = str(file)
     urdf = options.robot.expand(arguments)
     _check_shapes(urdf, simulated=backend in _SIMULATED)
     if options.backend is Backend.REAL:
@@ -202,12 +204,6 @@ def _mode_gains(
     ring = {**arguments, **real, "backends": str(options.robot.ring)}
     chosen = node_section(controllers, NODE, options.namespace)
     return mode_gains(options.robot.expand(ring), update_rate, chosen)
-
-
-def _written(content: Mapping[str, Any], path: Path) -> Path:
-    """Write `content` as YAML; return `path`."""
-    path.write_text(yaml.safe_dump(dict(content), sort_keys=False), encoding="utf-8")
-    return path
 
 
 def _gamepad(options: Options, folder: Path) -> Process:

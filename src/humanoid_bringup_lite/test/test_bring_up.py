@@ -84,7 +84,7 @@ def test_every_absent_adapter_is_named_before_anything_starts(
 ) -> None:
     options = lite(can_interface="slcan", can_channel=CHANNELS, backends=backends)
     with pytest.raises(NotReadyError) as refused:
-        require_buses(options, LITE.drives.hardware)
+        require_buses(options)
     assert [
         side for side in ("left", "right") if f"CAN slcan /no/{side}:" in str(refused.value)
     ] == named

@@ -19,7 +19,6 @@ class JointRow:
 
     result: JointResult
     raw: float  # [rad] now; NaN: not seen
-    position: float  # [rad] that the result would make of it
     selected: bool
     loose: bool  # limp, or limp by itself
 
@@ -75,7 +74,8 @@ class CalibrationSession:
 
     def forget(self, joint: str) -> None:
         """Begin the sweep of `joint` again."""
-        self._recorder.forget(self._index(joint))
+        (place,) = self.robot.joints.indices([joint])
+        self._recorder.forget(int(place))
 
     def results(self) -> list[JointResult]:
         """Return the results of all joints, in order."""
@@ -94,19 +94,16 @@ class CalibrationSession:
         """Return all joints, in order."""
         loose = self._loose()
         return [
-            self._row(result, float(self._recorder.raw[place]), bool(loose[place]))
+            JointRow(
+                result,
+                float(self._recorder.raw[place]),
+                result.joint == self.selected,
+                bool(loose[place]),
+            )
             for place, result in enumerate(self.results())
         ]
-
-    def _row(self, result: JointResult, raw: float, loose: bool) -> JointRow:
-        calibration = result.calibration
-        position = calibration.direction * (raw - calibration.homing_offset)
-        return JointRow(result, raw, position, result.joint == self.selected, loose)
 
     def _loose(self) -> NDArray[np.bool_]:
         held = self.mode_in_force is not None and self.mode_in_force.mode not in SAFE_MODES
         loose = {self.limp_drives.limp_joint} | (frozenset() if held else self.robot.loose)
         return np.array([name in loose for name in self.robot.joints.names])
-
-    def _index(self, joint: str) -> int:
-        return int(self.robot.joints.indices([joint])[0])

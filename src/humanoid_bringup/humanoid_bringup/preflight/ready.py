@@ -25,13 +25,11 @@ def require_machine(options: Options) -> list[str]:
     """
     if options.enable_gamepad:
         require_joystick(options.joystick)
-    return require_buses(options, options.hardware_config)
+    return require_buses(options)
 
 
-def require_buses(options: Options, hardware_config: Path | None = None) -> list[str]:
+def require_buses(options: Options) -> list[str]:
     """Return warnings about the buses of `options` that don't prevent a bring-up.
-
-    `hardware_config` replaces the robot's own file.
 
     Raises NotReadyError, with everything that is missing, if they can't work.
     """
@@ -39,7 +37,7 @@ def require_buses(options: Options, hardware_config: Path | None = None) -> list
         require_capabilities("the virtual robot's cable", (*VETH, Capability.NET_RAW))
     if options.backend is not Backend.REAL:
         return []
-    hardware_config = hardware_config or options.robot.drives.hardware
+    hardware_config = options.hardware_config or options.robot.drives.hardware
     hardware = read_yaml(hardware_config).content
     findings: list[Finding] = []
     checks = []
