@@ -1,7 +1,6 @@
 """The description of a running robot."""
 
 from typing import Final
-from xml.etree import ElementTree
 
 from std_msgs.msg import String
 
@@ -10,7 +9,7 @@ from humanoid_controller_manager.hardware.urdf import RobotDescription, parse_ro
 from humanoid_controller_manager.ros.topics.qos_profiles import LATCHED
 
 TOPIC: Final = "robot_description"
-ANY_RATE: Final = 1.0  # [Hz]: the limits of the joints do not depend on it
+_ANY_RATE: Final = 1.0  # [Hz]: joints and limits do not depend on it
 
 
 def robot_description(client: Client) -> str:
@@ -22,11 +21,6 @@ def robot_description(client: Client) -> str:
     return found[-1]
 
 
-def parsed(urdf: str) -> RobotDescription:
-    """Return the joints in `urdf`, with their limits. Raises ConfigError."""
-    return parse_robot_description(urdf, ANY_RATE)
-
-
-def robot_name(urdf: str) -> str:
-    """Return the name of the robot in `urdf`."""
-    return ElementTree.fromstring(urdf).get("name", "")
+def described_robot(client: Client) -> RobotDescription:
+    """Return joints and limits of the robot. Raises NoAnswerError without a control process."""
+    return parse_robot_description(robot_description(client), _ANY_RATE)

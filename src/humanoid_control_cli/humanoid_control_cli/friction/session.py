@@ -11,7 +11,7 @@ from typing import Final
 from humanoid_bringup.supervision.terminal_signals import StopSignals
 from humanoid_control_cli.client import Client
 from humanoid_control_cli.controllers.requests import load_file, unload_controller
-from humanoid_control_cli.description import parsed, robot_description
+from humanoid_control_cli.description import described_robot
 from humanoid_control_cli.errors import NoAnswerError, RefusedError
 from humanoid_control_cli.friction.driven_joint import DrivenJoint
 from humanoid_control_cli.mode_client import ModeClient
@@ -96,7 +96,7 @@ class Robot:
     def __init__(self, client: Client) -> None:
         self.client = client
         self.modes = ModeClient(client)
-        self._description = parsed(robot_description(client))
+        self._description = described_robot(client)
         before = self.modes.statement()
         if before.mode is not Mode.STANDBY:
             raise RefusedError(

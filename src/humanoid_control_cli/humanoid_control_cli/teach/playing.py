@@ -7,7 +7,7 @@ import numpy as np
 from sensor_msgs.msg import JointState
 
 from humanoid_control_cli.client import Client
-from humanoid_control_cli.description import parsed, robot_description, robot_name
+from humanoid_control_cli.description import described_robot
 from humanoid_control_cli.errors import RefusedError
 from humanoid_control_cli.motion.trajectory_client import TrajectoryClient
 from humanoid_control_common.errors import ConfigError
@@ -24,12 +24,10 @@ def playable(client: Client, path: Path, speed: float) -> MotionFile:
     Raises ConfigError naming file, line and joint; NoAnswerError.
     """
     found = read_motion(path / FILE if path.is_dir() else path)
-    urdf = robot_description(client)
-    robot = robot_name(urdf)
-    if found.motion.robot != robot:
+    known = described_robot(client)
+    if found.motion.robot != known.name:
         where = found.document.where(("robot",))
-        raise ConfigError(f"{where}: robot: '{found.motion.robot}', expected '{robot}'")
-    known = parsed(urdf)
+        raise ConfigError(f"{where}: robot: '{found.motion.robot}', expected '{known.name}'")
     found.check(known.joints, known.limits.target_lower, known.limits.target_upper, speed)
     return found
 

@@ -10,7 +10,7 @@ from sensor_msgs.msg import JointState
 
 from humanoid_bringup.supervision.terminal_signals import StopSignals
 from humanoid_control_cli.client import Client
-from humanoid_control_cli.description import parsed, robot_description, robot_name
+from humanoid_control_cli.description import described_robot
 from humanoid_control_cli.domain import robot_namespace
 from humanoid_control_cli.errors import RefusedError
 from humanoid_control_cli.mode_client import ModeClient
@@ -46,8 +46,7 @@ def teach(folder: Path, seconds: float, timeout: float, say: Callable[[str], Non
         statement = modes.statement()
         if statement.controller != CONTROLLER:
             raise RefusedError(f"in force is {statement.in_force}: hc mode teach first")
-        urdf = robot_description(client)
-        hand = _GuidedMotion(parsed(urdf))
+        hand = _GuidedMotion(described_robot(client))
         client.subscribe(JointState, JOINT_STATES, hand.note)
         end = time.monotonic() + seconds
 
@@ -58,7 +57,7 @@ def teach(folder: Path, seconds: float, timeout: float, say: Callable[[str], Non
         size = _record(client, folder / RECORDING, over)
         if _left(modes):
             say(f"ended: in force is {_left(modes)}")
-        motion = hand.motion(robot_name(urdf))
+        motion = hand.motion()
     path = folder / FILE
     head = f"Play it: hc play {folder} [--speed 0.5]"
     path.write_text(motion_text(motion, head), encoding="utf-8")
@@ -110,7 +109,7 @@ class _GuidedMotion:
             self._times.append(stamp.sec + stamp.nanosec * 1e-9)
             self._positions.append(found)
 
-    def motion(self, robot: str) -> Motion:
+    def motion(self) -> Motion:
         """Return the motion of the joints. Raises ConfigError if there is none."""
         joints, limits = self._description.joints, self._description.limits
         count = len(joints)
@@ -129,4 +128,5 @@ class _GuidedMotion:
         found = smoothed(times, positions, allowed, joints)
         recorded = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         velocity = float(allowed.velocity.min())
-        return Motion(robot, recorded, velocity, ACCELERATION, joints.names, *found)
+        name = self._description.name
+        return Motion(name, recorded, velocity, ACCELERATION, joints.names, *found)
