@@ -16,9 +16,10 @@ from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.middleware.executor_wakeup import kept_awake
 from humanoid_control_common.middleware.fastdds_tuning import tune_middleware
 from humanoid_control_common.middleware.limited_close import limited_close
+from humanoid_control_common.middleware.ros_log import RosLogHandler
 from humanoid_control_common.middleware.type_support import load_type_support
 from humanoid_viz.nodes.interruptible_sleep import InterruptibleSleep
-from humanoid_viz.nodes.viewer_node import RosLog, ViewerNode
+from humanoid_viz.nodes.viewer_node import ViewerNode
 from humanoid_viz.page.page_token import Token, token_for
 from humanoid_viz.page.ports import free_port, url
 from humanoid_viz.page.server import PanelServer
@@ -39,7 +40,7 @@ def run(sleeper: InterruptibleSleep, arguments: Sequence[str] | None) -> int:
     messages = LatestMessages()
     node = ViewerNode(messages)
     logger = logging.getLogger("humanoid_viz")
-    logger.addHandler(RosLog(node))
+    logger.addHandler(RosLogHandler(node.get_logger()))
     logger.setLevel(logging.INFO)
     try:
         with spinning(node, sleeper):

@@ -1,6 +1,5 @@
 """The ROS side of the viewer: subscriptions in, the operator's clicks out."""
 
-import logging
 import time
 from collections import deque
 from collections.abc import Callable
@@ -168,22 +167,3 @@ class ViewerNode(FixedParameters, Node):  # type: ignore[misc]  # rclpy counts a
         self._clear_fault.remove_pending_request(call)
         call.cancel()
         self._answer(f"clear fault: no answer within {CLEAR_FAULT_TIMEOUT:g} s", refused=True)
-
-
-class RosLog(logging.Handler):
-    """Forwards the records of Python's logging to the node's logger."""
-
-    def __init__(self, node: Node) -> None:
-        super().__init__()
-        self._logger = node.get_logger()
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Log `record` with its severity."""
-        text = record.getMessage()
-        # rclpy requires one line of source per severity.
-        if record.levelno >= logging.ERROR:
-            self._logger.error(text)
-        elif record.levelno >= logging.WARNING:
-            self._logger.warning(text)
-        else:
-            self._logger.info(text)

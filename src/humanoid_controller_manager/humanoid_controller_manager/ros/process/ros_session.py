@@ -10,7 +10,6 @@ from weakref import WeakSet
 import rclpy
 from rclpy.exceptions import InvalidTopicNameException
 from rclpy.impl.implementation_singleton import rclpy_implementation
-from rclpy.impl.rcutils_logger import RcutilsLogger
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.signals import SignalHandlerOptions
@@ -24,30 +23,9 @@ from humanoid_control_common.machine.machine import Machine
 from humanoid_control_common.middleware.executor_wakeup import kept_awake
 from humanoid_control_common.middleware.fastdds_tuning import tune_middleware
 from humanoid_control_common.middleware.limited_close import limited_close
+from humanoid_control_common.middleware.ros_log import RosLogHandler
 from humanoid_control_common.middleware.type_support import load_type_support
 from humanoid_controller_manager.ros.execution.callbacks import CallbackExecutor
-
-
-class RosLogHandler(logging.Handler):
-    """Passes every record to a ROS logger at the same level."""
-
-    def __init__(self, logger: RcutilsLogger) -> None:
-        super().__init__()
-        self._logger = logger
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """See logging.Handler."""
-        text = self.format(record)
-        # One call site per severity: rclpy refuses a call site that changes its severity.
-        if record.levelno >= logging.ERROR:
-            self._logger.error(text)
-        elif record.levelno >= logging.WARNING:
-            self._logger.warning(text)
-        elif record.levelno >= logging.INFO:
-            self._logger.info(text)
-        else:
-            self._logger.debug(text)
-
 
 SPIN_TIMEOUT: Final = 0.05  # [s] between two checks for the end
 
