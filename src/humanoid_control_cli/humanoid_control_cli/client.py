@@ -27,7 +27,7 @@ from humanoid_control_common.middleware.limited_close import limited_close
 from humanoid_control_common.middleware.type_support import load_type_support
 
 # [s] between two checks of a condition that no message announces; also the latency of Ctrl-C.
-LOOK_PERIOD: Final = 0.05
+CHECK_PERIOD: Final = 0.05
 CONTROLLER_MANAGER: Final = "controller_manager"  # node of every control process
 MODE_MANAGER: Final = "mode_manager"  # node of a control process that takes requests for modes
 
@@ -95,7 +95,7 @@ class Client:
             if remaining <= 0.0:
                 return False
             with self._interrupts.held_back():
-                self._executor.spin_once(timeout_sec=min(remaining, LOOK_PERIOD))
+                self._executor.spin_once(timeout_sec=min(remaining, CHECK_PERIOD))
         return True
 
     def trigger(self, service: str, absent: RobotError | None = None) -> str:

@@ -19,7 +19,7 @@ from src.humanoid_control_cli.test.stream_robot import Ticks
 from src.humanoid_joint_stream.test.fuzzed_updates import fuzzed
 
 TOGETHER: Final = 8  # updates sent at once: the first invalid one ends the stream
-LOOK: Final = 64  # streams between two checks of the ticks, whose records last longer
+CHECK_EVERY: Final = 64  # streams between two checks of the ticks, whose records last longer
 
 
 @dataclass(slots=True)
@@ -49,7 +49,7 @@ def fuzz(path: str, count: int, seed: int) -> Sent:
             sent.received += end.counters.received
             sent.accepted += end.counters.accepted
             sent.streams += 1
-            if sent.streams % LOOK == 0:
+            if sent.streams % CHECK_EVERY == 0:
                 _raw(path, chance)
                 seen, found = ticks.number, ticks.since(seen)
                 sent.stiff += _checked(found, owner.config)

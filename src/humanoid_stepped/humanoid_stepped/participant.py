@@ -7,7 +7,7 @@ from typing import Any, Final
 from humanoid_stepped.robot import SteppedRobot
 from humanoid_stepped.scheduler import Process
 
-LOOK: Final = 0.01  # [s] between two checks of a condition
+CHECK_PERIOD: Final = 0.01  # [s] between two checks of a condition
 
 
 class Participant:
@@ -27,7 +27,7 @@ class Participant:
 
     def spin(self) -> None:
         """Let time pass."""
-        self.machine.sleep(LOOK)
+        self.machine.sleep(CHECK_PERIOD)
 
     def close(self) -> None:
         """End the process."""

@@ -35,7 +35,7 @@ LENGTHS: Final = ((0.4, 0.0), (0.9, 0.0002), (1.0, LONGEST))
 # Tasks that may be interrupted for longer: no joint waits for them, and the loop runs meanwhile.
 LONG_INTERRUPTED: Final = frozenset({"main", "publisher", "services", "wake"})
 LONG_SHARE, LONG = 0.05, 0.04  # of their interruptions; [s] at most
-LOOK: Final = 20e-6  # [s] between two checks of a lock that another task holds
+CHECK_PERIOD: Final = 20e-6  # [s] between two checks of a lock that another task holds
 _CALL: Final = "__before_statement__"  # a builtin, so that no module must import it
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -113,7 +113,7 @@ class TaskLock:
                 raise NotImplementedError("no lock of the product is waited for with a timeout")
             if self.scheduler is None or self.scheduler.current is None:
                 raise RuntimeError("a task that was interrupted holds this lock")
-            self.scheduler.wait(None, LOOK)
+            self.scheduler.wait(None, CHECK_PERIOD)
         self._held = True
         return True
 

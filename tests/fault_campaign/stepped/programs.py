@@ -11,7 +11,7 @@ from fault_campaign.programs import GIVE_UP, UnexpectedEnd
 from humanoid_stepped.processes import KILLED, StackProcess
 
 _IN_ORDER: Final = (0,)  # exit codes
-LOOK: Final = 0.01  # [s]
+CHECK_PERIOD: Final = 0.01  # [s]
 
 
 class SteppedProgram:
@@ -67,8 +67,8 @@ class SteppedProgram:
         """See Program."""
         left = timeout
         while self.runs and left > 0.0:
-            self._pass_time(LOOK)
-            left -= LOOK
+            self._pass_time(CHECK_PERIOD)
+            left -= CHECK_PERIOD
         return not self.runs
 
     def end(self, timeout: float = GIVE_UP) -> None:

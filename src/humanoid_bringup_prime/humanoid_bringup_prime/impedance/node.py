@@ -35,7 +35,7 @@ from humanoid_devices_erob.impedance.values import Batch, Reply, Summary
 from humanoid_devices_erob.operation.joint_states_gate import JointStatesGate
 
 STATE_PERIOD: Final = 0.1  # [s] between two states; each change is published, too
-# Kept between two looks: those of a STATE_PERIOD at 1 kHz, and as many again.
+# Kept between two polls: those of a STATE_PERIOD at 1 kHz, and as many again.
 JOINT_STATES: Final = QoSProfile(depth=200)
 ALONE_FOR: Final = 0.5  # [s] without another manager's state before this one becomes active
 
@@ -75,7 +75,7 @@ class ImpedanceNode:
         self._others = node.create_subscription(ImpedanceState, "~/state", _end_second_manager, 1)
         self._answered = node.create_guard_condition(self._take_replies)
         node.create_subscription(ControlMode, "control_mode", self._on_control_mode, 10)
-        # They are needed only when the manager looks; each would wake the executor.
+        # They are needed only when the manager polls; each would wake the executor.
         self._joint_states = PolledTopic(
             node, JointState, "prime/joint_states", JOINT_STATES, self._machine
         )

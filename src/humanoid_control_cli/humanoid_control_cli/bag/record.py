@@ -14,7 +14,7 @@ from humanoid_recording.node_recorder import NodeRecorder
 from humanoid_recording.recording import Recording
 from humanoid_recording.writer import BagWriter
 
-LOOK_PERIOD: Final = 0.2  # [s] between two searches for new topics
+SEARCH_PERIOD: Final = 0.2  # [s] between two searches for new topics
 
 
 def record(folder: Path, topics: Sequence[str], seconds: float, say: Callable[[str], None]) -> None:
@@ -37,7 +37,7 @@ def record(folder: Path, topics: Sequence[str], seconds: float, say: Callable[[s
 
         while not over():
             recorder.subscribe_new()
-            client.wait(over, LOOK_PERIOD)
+            client.wait(over, SEARCH_PERIOD)
     _conclude(bag, folder, recording, say)
 
 

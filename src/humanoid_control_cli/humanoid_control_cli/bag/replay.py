@@ -58,7 +58,7 @@ class Replay:
         self._options = options
         self._client = client
         self._stopped = stopped
-        self._looked = -math.inf  # for a robot [s], monotonic
+        self._searched = -math.inf  # for a robot [s], monotonic
 
     def run(self, bag: BagReader, say: Callable[[str], None]) -> None:
         """See `replay`."""
@@ -100,8 +100,8 @@ class Replay:
         """Wait for `moment` [s, monotonic] or a signal. Raises RefusedError if a robot is up."""
         while not self._stopped():
             now = time.monotonic()
-            if now >= self._looked + WATCH_PERIOD:
-                self._looked = now
+            if now >= self._searched + WATCH_PERIOD:
+                self._searched = now
                 refuse_beside(sign_of_robot(self._client.node))
             if now >= moment:
                 return

@@ -16,7 +16,7 @@ from humanoid_recording.topics import JOINT_STATES
 
 DISCOVERY: Final = 1.0  # [s] in which a control process on this machine is found
 TIMEOUT: Final = 3.0  # [s] until each of its topics has had a message
-LOOK: Final = "`hc status --all` shows all values"
+SHOW_ALL: Final = "`hc status --all` shows all values"
 
 
 def robot() -> list[Finding]:
@@ -63,4 +63,4 @@ def _finding(diagnosis: Diagnosis) -> Finding:
 
 
 def _remedy(codes: Iterable[str]) -> str:
-    return "\n  ".join(code.remedy for code in known(codes)) or LOOK
+    return "\n  ".join(code.remedy for code in known(codes)) or SHOW_ALL

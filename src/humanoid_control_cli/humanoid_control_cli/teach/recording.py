@@ -28,7 +28,7 @@ from humanoid_recording.topics import JOINT_STATES
 from humanoid_recording.writer import BagWriter
 
 RECORDING: Final = "recording"  # the bag in the folder
-LOOK_PERIOD: Final = 0.1  # [s]
+SEARCH_PERIOD: Final = 0.1  # [s] between two searches for the topic
 VELOCITY: Final = 2.0  # [rad/s] of a taught motion at most
 ACCELERATION: Final = 3.5  # [rad/s^2]; a trajectory controller permits 4 by default
 
@@ -83,7 +83,7 @@ def _record(client: Client, folder: Path, over: Callable[[], bool]) -> int:
         recorder = NodeRecorder(client.node, [topic], recording, lambda _: None)
         while not (over() or recording.error is not None):
             recorder.subscribe_new()
-            client.wait(over, LOOK_PERIOD)
+            client.wait(over, SEARCH_PERIOD)
     if not bag.summary.count:
         folder.parent.rmdir()  # empty, and its name can be used again
     if recording.error:

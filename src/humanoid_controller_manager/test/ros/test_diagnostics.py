@@ -191,16 +191,16 @@ class Publications:
         """Advance the clock to `time`; the arm reports `level`, or those of the second come."""
         while self.wake <= time:
             self.watched.time, self.wake = self.wake, np.inf
-            self._look()
+            self._report_if_due()
         self.watched.time = time
         if level is None:
             self.watched.diagnostician.report()
         else:
             self.watched.rig.arm.report = SafetyReport("arm", level)
             self.watched.rig.tick()
-            self._look()
+            self._report_if_due()
 
-    def _look(self) -> None:
+    def _report_if_due(self) -> None:
         due = self.watched.diagnostician.due()
         if due == 0.0:
             self.times.append(self.watched.time)

@@ -43,10 +43,10 @@ from humanoid_devices_can.guard.disabled_proof import DisabledProof
 from humanoid_devices_can.guard.disabling import disable_motors
 from humanoid_devices_can.guard.guard_client import Guard, disabling_frames, needs_guard
 from humanoid_devices_can.guard.guard_process import GuardProcess
-from humanoid_devices_can.guard.stall_detection import LEAST_LOOKS, StallDetector, guard
+from humanoid_devices_can.guard.stall_detection import LEAST_CHECKS, StallDetector, guard
 from humanoid_devices_can.host import CanHost
 
-LOOK = 0.02
+CHECK_PERIOD = 0.02
 BUS = BusSettings("slcan", "/dev/ttyACM0", 1_000_000, {"sleep_after_open": 0.5})
 FRAMES = ((0x050616_45, bytes(8)), (0x050616_00, b"\x55" * 8))
 FEEDBACK = DataFrame(0x050616_B1, bytes(8))
@@ -54,46 +54,46 @@ PROOF = DisabledProof((FEEDBACK.identifier, 0x050616_B2))
 JOB = GuardJob(BUS, (GuardedMotor("j0 (id 22)", PROOF),), FRAMES, 0.2)
 
 
-def looks(detector: StallDetector, fed: float, start: float, end: float) -> list[bool]:
-    return [detector.stands_still(fed, now) for now in np.arange(start, end, LOOK)]
+def checks(detector: StallDetector, fed: float, start: float, end: float) -> list[bool]:
+    return [detector.stands_still(fed, now) for now in np.arange(start, end, CHECK_PERIOD)]
 
 
 def test_loop_that_goes_on_is_left_alone() -> None:
     detector = StallDetector(0.2)
-    assert not any(detector.stands_still(1.0 + i, i * LOOK) for i in range(1000))
+    assert not any(detector.stands_still(1.0 + i, i * CHECK_PERIOD) for i in range(1000))
 
 
 def test_pause_that_is_shorter_is_no_failure() -> None:
     detector = StallDetector(0.2)
-    assert not any(looks(detector, 5.0, 0.0, 0.2))
-    assert not any(looks(detector, 6.0, 0.2, 0.4))
+    assert not any(checks(detector, 5.0, 0.0, 0.2))
+    assert not any(checks(detector, 6.0, 0.2, 0.4))
 
 
 def test_loop_that_stops_is_detected_soon_after_the_time_it_has() -> None:
-    seen = looks(StallDetector(0.2), 5.0, 0.0, 1.0)
-    assert seen.index(True) * LOOK <= 0.2 + 2 * LOOK
+    seen = checks(StallDetector(0.2), 5.0, 0.0, 1.0)
+    assert seen.index(True) * CHECK_PERIOD <= 0.2 + 2 * CHECK_PERIOD
     assert all(seen[seen.index(True) :])
 
 
 @pytest.mark.parametrize("before", [0.0, 7.0], ids=["not begun", "ended in order"])
 def test_loop_that_is_not_running_can_not_stand_still(before: float) -> None:
     detector = StallDetector(0.2)
-    looks(detector, before, 0.0, 0.1)
-    assert not any(looks(detector, 0.0, 0.1, 5.0))
+    checks(detector, before, 0.0, 0.1)
+    assert not any(checks(detector, 0.0, 0.1, 5.0))
 
 
 def test_loop_that_runs_again_after_it_ended_in_order_is_left_alone() -> None:
     detector = StallDetector(0.2)
-    looks(detector, 1000.0, 0.0, 0.1)
-    looks(detector, 0.0, 0.1, 5.0)
-    assert not any(detector.stands_still(1.0 + i, 5.0 + i * LOOK) for i in range(100))
+    checks(detector, 1000.0, 0.0, 0.1)
+    checks(detector, 0.0, 0.1, 5.0)
+    assert not any(detector.stands_still(1.0 + i, 5.0 + i * CHECK_PERIOD) for i in range(100))
 
 
 def test_stall_is_detected_only_after_several_checks_behind_a_hold_up() -> None:
     detector = StallDetector(0.2)
     detector.stands_still(5.0, 0.0)
-    late = [detector.stands_still(5.0, 3.0 + i * LOOK) for i in range(LEAST_LOOKS + 2)]
-    assert late.index(True) == LEAST_LOOKS - 1  # the check before the hold-up counts
+    late = [detector.stands_still(5.0, 3.0 + i * CHECK_PERIOD) for i in range(LEAST_CHECKS + 2)]
+    assert late.index(True) == LEAST_CHECKS - 1  # the check before the hold-up counts
 
 
 def test_encoded_guard_job_is_decoded_to_the_same_job() -> None:

@@ -26,7 +26,7 @@ from humanoid_joint_stream.server.state_hub import StateHub
 
 SWITCHING: Final = 2.0  # [s] until the robot is in REMOTE; it confirms gains within 0.5 s
 PARTING: Final = 0.05  # [s] in which a lost connection is noticed after its last update
-LOOK: Final = 0.005  # [s] between two looks at the robot meanwhile
+CHECK_PERIOD: Final = 0.005  # [s] between two checks of the robot meanwhile
 LARGEST_DECIMATION: Final = 10_000
 MOST_READERS: Final = 24  # of states
 _REFUSED: Final = (refused(Intent.START_REMOTE).name,)
@@ -186,7 +186,7 @@ class JointStreamService:
                 if answered or now.mode not in (Mode.STANDBY, Mode.REMOTE):
                     unattended = False
                     break
-                await asyncio.sleep(LOOK)
+                await asyncio.sleep(CHECK_PERIOD)
             now = link.situation
         finally:
             if unattended:
@@ -199,7 +199,7 @@ class JointStreamService:
         """Return the latest statement. A server that has just started waits for the first one."""
         deadline = self._clock() + round(SWITCHING * SECOND)
         while link.situation.mode is None and self._clock() < deadline:
-            await asyncio.sleep(LOOK)
+            await asyncio.sleep(CHECK_PERIOD)
         return link.situation
 
     async def _deactivate(self, request: Any, context: grpc.aio.ServicerContext) -> Any:

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final, NamedTuple
 
-STEP: Final = 0.0002  # [s] between two looks when a tick is due
+STEP: Final = 0.0002  # [s] between two checks when a tick is due
 EARLY: Final = 0.0004  # [s] before a tick is due: sleep ends late, not early
-IDLE: Final = 0.005  # [s] between two looks while the loop is held up
+IDLE: Final = 0.005  # [s] between two checks while the loop is held up
 KEPT: Final = 0.05  # [s] of states that a reader which was held up for a moment still gets
 TOGETHER: Final = (
     4  # readers that wake at once: a command that comes meanwhile waits for these only
@@ -47,7 +47,7 @@ class StateHub:
         self._fresh, self._period = fresh, period
         self._kept = deque([NumberedState(0, b"")], maxlen=kept(period))
         self._readers: list[Reader] = []
-        self._looking: asyncio.Task[None] | None = None
+        self._serving: asyncio.Task[None] | None = None
         self._stopped = ""  # why; empty: it is not
 
     @property
@@ -73,7 +73,7 @@ class StateHub:
     @property
     def end(self) -> str:
         """Why no state comes any more: that of `stop`, or ticks cannot be read; empty: they do."""
-        if self._looking is not None and self._looking.done():
+        if self._serving is not None and self._serving.done():
             return self._stopped or UNREADABLE
         return self._stopped
 
@@ -82,20 +82,20 @@ class StateHub:
         """Read the state of every `decimation`-th tick from now on."""
         reader = Reader(self, decimation)
         self._readers.append(reader)
-        if self._looking is None or self._looking.done():
-            self._looking = asyncio.create_task(self._look())
+        if self._serving is None or self._serving.done():
+            self._serving = asyncio.create_task(self._serve_readers())
         try:
             yield reader
         finally:
             self._readers.remove(reader)
 
-    async def _look(self) -> None:
+    async def _serve_readers(self) -> None:
         try:
             await self._pass_on()
         except Exception:
             logger.exception(UNREADABLE)
         for reader in self._readers:
-            # Not before the task has ended, which a reader looks at.
+            # Not before the task has ended, which a reader checks.
             asyncio.get_running_loop().call_soon(reader.woken.set)
 
     async def _pass_on(self) -> None:
@@ -103,7 +103,7 @@ class StateHub:
         while self._readers and not self._stopped:
             found = self._fresh()
             if not found:
-                # Far from due after a hold-up of the loop: look less often.
+                # Far from due after a hold-up of the loop: check less often.
                 overdue = time.monotonic() - due
                 await asyncio.sleep(STEP if overdue < 4 * max(self._period, STEP) else IDLE)
                 continue

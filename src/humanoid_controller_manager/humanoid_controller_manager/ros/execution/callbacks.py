@@ -35,7 +35,7 @@ SOURCE: Final = "ros_callbacks"  # on /safety_status
 # A plug-in's callback may call exit().
 CALLBACK_ERRORS: Final = (Exception, SystemExit)
 LONG_WAIT: Final = 0.1  # [s], twice the longest wait of an executor that has callbacks to execute
-EVENT_PERIOD: Final = 1.0  # [s] between two looks at events such as an incompatible QoS
+EVENT_PERIOD: Final = 1.0  # [s] between two checks of events such as an incompatible QoS
 WAY_DOWN_LIMIT: Final = WAY_DOWN  # [s], longer than an ordered way down
 _NAMES: Final = {"topic_name": "topic", "srv_name": "service"}  # attributes of entities
 

@@ -7,32 +7,32 @@ from humanoid_devices_can.bus.bus import OpenBus
 from humanoid_devices_can.guard.channel import ControlProcess, GuardJob, GuardMemory, Stage
 from humanoid_devices_can.guard.disabling import Clock, disable_motors
 
-LOOK: Final = 0.02  # [s] between two looks
+CHECK_PERIOD: Final = 0.02  # [s] between two checks
 STANDS_STILL: Final = "the control loop stands still, or has lost the adapter"
 IS_GONE: Final = "the control process is gone"
-LEAST_LOOKS: Final = 4  # without news; after a hold-up of the machine the guard may run first
+LEAST_CHECKS: Final = 4  # without news; after a hold-up of the machine the guard may run first
 
 logger = logging.getLogger("can guard")
 
 
 class StallDetector:
-    """Judges from successive looks whether the control loop stands still. Times in [s]."""
+    """Judges from successive checks whether the control loop stands still. Times in [s]."""
 
     def __init__(self, timeout: float) -> None:
         self._timeout = timeout
-        self._fed, self._since, self._looks = 0.0, 0.0, 0
+        self._fed, self._since, self._checks = 0.0, 0.0, 0
 
     def stands_still(self, fed: float, now: float) -> bool:
         """Return whether a loop that has fed the guard `fed` times by `now` stands still.
 
         0 times: the loop has not begun, or has ended in order. After a hold-up of the machine,
-        LEAST_LOOKS without news are needed: the guard may run before the loop does.
+        LEAST_CHECKS without news are needed: the guard may run before the loop does.
         """
         if fed != self._fed:
-            self._fed, self._since, self._looks = fed, now, 0
-        self._looks += 1
+            self._fed, self._since, self._checks = fed, now, 0
+        self._checks += 1
         overdue = now - self._since > self._timeout
-        return fed > 0.0 and overdue and self._looks > LEAST_LOOKS
+        return fed > 0.0 and overdue and self._checks > LEAST_CHECKS
 
 
 def guard(
@@ -91,5 +91,5 @@ def _watch(
         memory.mark_alive(now)
         if detector.stands_still(memory.fed, now):
             return STANDS_STILL
-        process.wait(LOOK)
+        process.wait(CHECK_PERIOD)
     return "" if process.last else IS_GONE

@@ -31,7 +31,7 @@ from humanoid_devices_can.settings import CanSettings
 from humanoid_devices_can.timing import Timing
 
 CONTROLLER_PERIOD: Final = 0.1  # [s] between two reads of the interface's controller state
-LOOK: Final = 0.01  # [s] between two checks of pending requests
+CHECK_PERIOD: Final = 0.01  # [s] between two checks of pending requests
 # Frames in a row: more than kernel and adapter hold (a tty: 64 KiB, 27 a frame). A motor that sent
 # none of them is silent, although the receiver never catches up.
 LONGEST_BACKLOG: Final = 3000
@@ -171,7 +171,7 @@ class Session:
                 if kept_limp and now - fed_at >= self._timing.keep_alive:
                     fed_at = now
                     self._put_limp(kept_limp, now)
-                self._machine.sleep(LOOK)
+                self._machine.sleep(CHECK_PERIOD)
         finally:
             self._requests = None
             self._bus.set_confirming(False)
@@ -184,7 +184,7 @@ class Session:
             missing = [m for m, it in motors.items() if self.states[m].stamp < self.clock() - it]
             if not missing or self.health.lost or self.clock() >= deadline:
                 return missing
-            self._machine.sleep(LOOK)
+            self._machine.sleep(CHECK_PERIOD)
 
     def _pending(self, requests: AcknowledgedRequests, may_go_on: Callable[[], bool]) -> bool:
         """Queue the requests that are due; return whether an answer is still missing."""

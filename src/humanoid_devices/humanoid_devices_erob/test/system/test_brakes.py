@@ -24,9 +24,9 @@ class LargestSpeed:
 
     def __init__(self, bench) -> None:
         self.bench, self.fastest = bench, np.zeros(bench.count)
-        bench.time.on_frame = self._look
+        bench.time.on_frame = self._note_speeds
 
-    def _look(self, _frame: bytes) -> None:
+    def _note_speeds(self, _frame: bytes) -> None:
         np.maximum(self.fastest, np.abs(self.bench.time.world.plant.velocity), out=self.fastest)
 
 
