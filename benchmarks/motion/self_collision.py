@@ -17,7 +17,7 @@ from humanoid_control_common.robot.mit_interface import JointState
 from humanoid_controller_manager.hardware.urdf import parse_robot_description
 from humanoid_controller_manager.safety.self_collision import SelfCollisionStage
 from humanoid_motion.collision.collision_model import CollisionModel
-from humanoid_motion.collision.path_check import first_conflict
+from humanoid_motion.collision.first_conflict import first_conflict
 from humanoid_motion.collision.semantic_description import parse_disabled_pairs
 
 if TYPE_CHECKING:

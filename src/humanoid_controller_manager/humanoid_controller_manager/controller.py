@@ -27,7 +27,7 @@ from humanoid_control_common.robot.mit_interface import (
 from humanoid_control_common.rules.modes import Mode
 from humanoid_controller_manager.duties import Contract
 from humanoid_controller_manager.hardware_component import CapabilityArray
-from humanoid_motion.collision.way_check import WayCheck
+from humanoid_motion.collision.path_check import PathCheck
 
 
 class Controller(ABC):
@@ -134,8 +134,8 @@ class RobotFacts:
     update_rate: float  # [Hz]
     # Capability of each command interface on each joint, shape (5, n); None: all PER_TICK.
     capabilities: CapabilityArray | None = None
-    # Makes a check of ways against self-collision; None: the robot's links are not kept apart.
-    way_check: Callable[[], WayCheck] | None = None
+    # Makes a check of paths against self-collision; None: the robot's links are not kept apart.
+    path_check: Callable[[], PathCheck] | None = None
     no_gravity: str = ""  # why gravity cannot be compensated; empty if it can
 
     def acts_per_tick(self, interface: str) -> NDArray[np.bool_]:
@@ -147,7 +147,7 @@ class RobotFacts:
 
     def of(self, rows: IndexArray) -> RobotFacts:
         """Return the facts about the joints at `rows`, in that order."""
-        whole = self.way_check
+        whole = self.path_check
         return RobotFacts(
             JointSet(self.joints.names_at(rows)),
             self.limits.of(rows),

@@ -159,7 +159,7 @@ class RemotePolicyController(Controller):
         self._position = state.position.copy()
 
     def on_held_back(self, target: FloatArray, why: str) -> None:
-        """See Controller. The way to the commanded target begins there: it can reverse at once."""
+        """See Controller. The motion to the target begins there: it can reverse at once."""
         self._position[:] = target
 
     def update(self, state: JointState, command: JointCommand, now: float, period: float) -> None:

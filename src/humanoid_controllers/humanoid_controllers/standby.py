@@ -14,17 +14,17 @@ from humanoid_control_common.robot.joints import FloatArray
 from humanoid_control_common.robot.mit_interface import Capability, JointCommand, JointState
 from humanoid_control_common.rules.modes import Mode
 from humanoid_controller_manager.controller import Controller, ModeGains, Progress, RobotFacts
-from humanoid_controllers.ramped_way import RAMP, ramp_within, ramped
+from humanoid_controllers.ramped_motion import RAMP, ramp_within, ramped
 from humanoid_motion.trajectory.time_scaling import made
 
-RECOVERY: Final = 0.5  # [s] in which a way that was held back recovers its speed
+RECOVERY: Final = 0.5  # [s] in which a motion that was held back recovers its speed
 FASTEST_MEAN: Final = 0.95  # of the velocity limit: the rest of the time is for the ramps
 
 
 class Pose(StrictModel):
     """One pose and the time to reach it."""
 
-    duration: float = Field(gt=0.0, description="Time of the way [s].")
+    duration: float = Field(gt=0.0, description="Time of the motion to it [s].")
     positions: list[Annotated[float, AllowInfNan(True)]] = Field(  # refused with the joint's name
         description="One per joint, in joint order [rad]."
     )
@@ -44,8 +44,8 @@ class StandbyParameters(StrictModel):
 class StandbyController(Controller):
     """Moves from the measured pose through the sequence, then holds. It rests at each pose.
 
-    Each way is a straight line in joint space, without a step of the speed.
-    A way that is held back waits, and continues from the target it has reached.
+    Each motion is a straight line in joint space, without a step of the speed.
+    A motion that is held back waits, and continues from the target it has reached.
     In the first segment the stiffness ramps from 0 to its target and the damping from the value in
     force to its target, so that a damped joint never goes limp and a sagged arm does not jerk.
     """
@@ -71,37 +71,37 @@ class StandbyController(Controller):
         _check_speeds(parameters.sequence, waypoints, durations, robot)
         # Row 0 is the measured pose, filled at activation.
         self._waypoints = np.vstack([np.zeros(len(robot.joints)), *waypoints])
-        self._ways = np.zeros((len(waypoints), len(robot.joints)))  # [rad] from pose to pose
-        self._configured = durations  # [s] of each way
+        self._distances = np.zeros((len(waypoints), len(robot.joints)))  # [rad] from pose to pose
+        self._configured = durations  # [s] of each motion
         self._durations = durations  # [s] the same; a distant begin makes the first one longer
-        self._ramps = [RAMP] * len(durations)  # of each way, see `ramped`
+        self._ramps = [RAMP] * len(durations)  # of each motion, see `ramped`
         self._ends = list(accumulate(durations))  # [s] since activation
         self._velocity_limit = robot.limits.velocity
-        self._way_check = robot.way_check and robot.way_check()
+        self._path_check = robot.path_check and robot.path_check()
         self._names = parameters.sequence
         self._start_damping = np.zeros(len(robot.joints))
         # No velocity is commanded where it cannot act; gains that are set per mode have no ramp.
         self._has_velocity = robot.acts_per_tick("velocity").astype(np.float64)
         self._is_ramped = robot.acts_per_tick("stiffness") & robot.acts_per_tick("damping")
         self._is_set_per_mode = ~self._is_ramped
-        self._speeds = np.zeros_like(self._ways)  # [rad] of each way, where velocity acts
+        self._speeds = np.zeros_like(self._distances)  # [rad] of each motion, where velocity acts
         self._target = np.zeros(len(robot.joints))  # [rad]: of the latest tick
         self._target_before = np.zeros(len(robot.joints))  # [rad]: of the tick before
         self._entered = self._began = self._latest = 0.0  # [s]
-        self._elapsed = 0.0  # [s] on the way, in the latest tick
+        self._elapsed = 0.0  # [s] in the motion, in the latest tick
         self._elapsed_before = 0.0  # [s] the same in the tick before
-        self._rate = 1.0  # at which time passes on the way; below 1 after it was held back
+        self._rate = 1.0  # at which time passes in the motion; below 1 after it was held back
 
     def check_start(self, state: JointState, now: float) -> None:
         """See Controller. Raises ControllerError for links that would come too near."""
-        if self._way_check is None:
+        if self._path_check is None:
             return
-        way = np.vstack([state.position, self._waypoints[1:]])
-        conflict = self._way_check.conflict(way)
+        path = np.vstack([state.position, self._waypoints[1:]])
+        conflict = self._path_check.conflict(path)
         if conflict is not None:
             name = self._names[min(conflict.sample, len(self._names) - 1)]
             raise ControllerError(
-                f"on the way to pose '{name}' {self._way_check.refusal(conflict)}: move the arms "
+                f"on the way to pose '{name}' {self._path_check.refusal(conflict)}: move the arms "
                 "apart by hand, in DAMPING"
             )
 
@@ -109,10 +109,11 @@ class StandbyController(Controller):
         """See Controller. Raises the same as `check_start`."""
         self.check_start(state, now)
         self._waypoints[0] = state.position
-        np.subtract(self._waypoints[1:], self._waypoints[:-1], out=self._ways)
-        np.multiply(self._ways, self._has_velocity, out=self._speeds)
+        np.subtract(self._waypoints[1:], self._waypoints[:-1], out=self._distances)
+        np.multiply(self._distances, self._has_velocity, out=self._speeds)
         # The first segment begins at any pose: from a distant one it takes longer than configured.
-        times = (np.abs(self._ways) / self._velocity_limit).max(axis=1)  # [s] at the speed limit
+        # [s] of each motion at the speed limit.
+        times = (np.abs(self._distances) / self._velocity_limit).max(axis=1)
         shortest = float(times[0]) / FASTEST_MEAN
         self._durations = [max(self._configured[0], shortest), *self._configured[1:]]
         means = [float(time) / it for time, it in zip(times, self._durations, strict=True)]
@@ -125,7 +126,7 @@ class StandbyController(Controller):
         self._target_before[:] = self._target[:] = state.position
 
     def on_held_back(self, target: FloatArray, why: str) -> None:
-        """See Controller. The way continues from there, and recovers its speed."""
+        """See Controller. The motion continues from there, and recovers its speed."""
         part = made(self._target_before, self._target, target)
         self._target[:] = self._target_before + part * (self._target - self._target_before)
         self._elapsed = self._elapsed_before + part * (self._elapsed - self._elapsed_before)
@@ -139,7 +140,7 @@ class StandbyController(Controller):
         remaining = max(self._ends[segment] - self._elapsed, 0.0)  # [s]
         part = ramped(1.0 - remaining / duration, self._ramps[segment])
         position, damping = command.position, command.damping
-        np.multiply(self._ways[segment], part.way - 1.0, out=position)
+        np.multiply(self._distances[segment], part.travelled - 1.0, out=position)
         np.add(position, self._waypoints[segment + 1], out=position)
         np.multiply(self._speeds[segment], self._rate * part.speed / duration, out=command.velocity)
         command.effort.fill(0.0)
@@ -164,7 +165,7 @@ class StandbyController(Controller):
         return Progress(self._segment(), len(self._ends), fraction)
 
     def _advance_time(self, now: float) -> None:
-        """Let time pass on the way: as on the clock, unless the way was held back lately."""
+        """Let time pass in the motion: as on the clock, unless the motion was held back lately."""
         self._elapsed_before = self._elapsed
         if self._rate < 1.0:
             passed = now - self._latest

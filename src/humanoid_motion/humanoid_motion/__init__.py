@@ -1,1 +1,1 @@
-"""Motions of joints: trajectories and jerk-limited ways. No ROS."""
+"""Motions of joints: trajectories and jerk-limited motions. No ROS."""

@@ -9,7 +9,7 @@ import pytest
 
 from humanoid_control_common.robot.joints import FloatArray
 from humanoid_motion.errors import MotionRefusedError
-from humanoid_motion.jerk_limited.way import jerk_limited_way
+from humanoid_motion.jerk_limited.jerk_limited_motion import jerk_limited_motion
 from humanoid_motion.trajectory.polynomials import values
 from humanoid_motion.trajectory.time_scaling import TimeScaling
 from humanoid_motion.trajectory.trajectory import Trajectory
@@ -49,7 +49,7 @@ def _run(seed: int, count: int, joints: Any, limits: Any) -> int:
     rng, within, names = np.random.default_rng(seed), limits(WIDE), joints(WIDE)
     state, stops = np.zeros((3, WIDE)), 0
     for _ in range(count):
-        way = jerk_limited_way(state, rng.uniform(-1.9, 1.9, WIDE), within, names)
+        way = jerk_limited_motion(state, rng.uniform(-1.9, 1.9, WIDE), within, names)
         assert way.at(0.0) == pytest.approx(state, abs=1e-9)
         ticks = int(rng.uniform(1.0, way.duration / PERIOD + 5.0))
         states = _goes_on(way, 0.0, ticks)
@@ -77,14 +77,14 @@ def test_10000_times_50_random_goals_stay_within_the_limits(joints: Any, limits:
     assert _run(8, 10_000, joints, limits) > 1000
 
 
-def test_a_jerk_limited_way_is_continuous_within_its_limits_and_ends_at_the_goal(
+def test_a_jerk_limited_motion_is_continuous_within_its_limits_and_ends_at_the_goal(
     joints: Any, limits: Any
 ) -> None:
     rng, within = np.random.default_rng(11), limits(WIDE)
     for _ in range(10):
         start, goal = _random_state(rng), rng.uniform(-1.0, 1.0, WIDE)
         start[0] *= 0.2
-        way = jerk_limited_way(start, goal, within, joints(WIDE))
+        way = jerk_limited_motion(start, goal, within, joints(WIDE))
         assert way.at(0.0) == pytest.approx(start, abs=1e-9)
         assert way.end[0] == pytest.approx(goal, abs=1e-9)
         duration = np.diff(way.knots)
@@ -94,10 +94,10 @@ def test_a_jerk_limited_way_is_continuous_within_its_limits_and_ends_at_the_goal
         assert np.abs(6 * way.coefficients[:, 3]).max() <= JERK * (1 + 1e-3)
 
 
-def test_a_jerk_limited_way_takes_the_time_it_is_given(joints: Any, limits: Any) -> None:
+def test_a_jerk_limited_motion_takes_the_time_it_is_given(joints: Any, limits: Any) -> None:
     goal = np.array([0.5, -0.2])
-    fastest = jerk_limited_way(np.zeros((3, 2)), goal, limits(2), joints(2))
-    way = jerk_limited_way(np.zeros((3, 2)), goal, limits(2), joints(2), 4.0)
+    fastest = jerk_limited_motion(np.zeros((3, 2)), goal, limits(2), joints(2))
+    way = jerk_limited_motion(np.zeros((3, 2)), goal, limits(2), joints(2), 4.0)
     assert fastest.duration < 1.0
     assert way.duration == pytest.approx(4.0)
     for time in np.linspace(0.0, 4.0, 20):  # a straight line
@@ -112,9 +112,9 @@ def test_a_way_that_is_planned_again_on_its_way_takes_the_same_time(
     for _ in range(300):
         start, goal = np.zeros((3, 1)), rng.uniform(0.1, 2.0, 1)
         speed = rng.uniform(0.1, 3.0, 1)
-        way = jerk_limited_way(start, goal, within, joints(1), 0.0, speed)
+        way = jerk_limited_motion(start, goal, within, joints(1), 0.0, speed)
         time = rng.uniform(0.0, way.duration)
-        again = jerk_limited_way(way.at(time), goal, within, joints(1), 0.0, speed)
+        again = jerk_limited_motion(way.at(time), goal, within, joints(1), 0.0, speed)
         assert again.duration == pytest.approx(way.duration - time, abs=1e-3)
 
 
@@ -127,17 +127,17 @@ def test_a_way_that_takes_hours_is_refused(
     start = np.array([[1.9, 1.9], [0.0, 0.0], [0.0, 0.0]])
     slow = np.full(2, speed)
     with pytest.raises(MotionRefusedError):
-        jerk_limited_way(start, -start[0], limits(2), joints(2), duration, slow)
+        jerk_limited_motion(start, -start[0], limits(2), joints(2), duration, slow)
     if duration == 0.0:  # the same while it moves
         start[1:] = [[-1e-3, 1e-3], [1e-3, 0.0]]
         with pytest.raises(MotionRefusedError):
-            jerk_limited_way(start, -start[0], limits(2), joints(2), duration, slow)
+            jerk_limited_motion(start, -start[0], limits(2), joints(2), duration, slow)
 
 
-def test_a_jerk_limited_way_to_the_present_pose_is_no_motion(joints: Any, limits: Any) -> None:
+def test_a_jerk_limited_motion_to_the_present_pose_is_no_motion(joints: Any, limits: Any) -> None:
     start = np.zeros((3, 2))
     start[0] = 0.3
-    way = jerk_limited_way(start, start[0], limits(2), joints(2))
+    way = jerk_limited_motion(start, start[0], limits(2), joints(2))
     assert way.at(0.0) == pytest.approx(start)
     assert way.end == pytest.approx(start)
 
@@ -147,7 +147,7 @@ def test_a_stop_stays_on_the_path_and_takes_the_least_time(joints: Any, limits: 
     goal = np.array([1.8, 0.9])
     start = np.zeros((3, 2))
     start[0] = [-1.8, -0.9]
-    way = jerk_limited_way(start, goal, limits(2), joints(2))
+    way = jerk_limited_motion(start, goal, limits(2), joints(2))
     middle = way.duration / 2
     assert way.at(middle)[1, 0] == pytest.approx(VELOCITY)
     braking, states = TimeScaling(way, middle, limits(2).acceleration), []
@@ -163,7 +163,7 @@ def test_a_stop_in_the_last_part_of_a_way_that_brakes_anyway_is_its_own_end(
     joints: Any, limits: Any
 ) -> None:
     start, goal = np.zeros((3, 1)), np.array([1.0])
-    way = jerk_limited_way(start, goal, limits(1), joints(1))
+    way = jerk_limited_motion(start, goal, limits(1), joints(1))
     begin = way.duration - 0.15
     braking = TimeScaling(way, begin, limits(1).acceleration)
     states = [start]

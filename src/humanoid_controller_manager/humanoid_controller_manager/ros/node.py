@@ -229,7 +229,7 @@ class ControllerManagerNode:
             self.description.limits,
             update_rate,
             hardware.capabilities,
-            None if shapes is None else shapes.way_checks(self._positions),
+            None if shapes is None else shapes.path_checks(self._positions),
             no_gravity=gravity if isinstance(gravity, str) else "",
         )
 

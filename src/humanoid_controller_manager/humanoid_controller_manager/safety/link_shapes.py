@@ -8,8 +8,8 @@ import numpy as np
 from humanoid_control_common.robot.joints import FloatArray
 from humanoid_controller_manager.hardware.urdf import RobotDescription
 from humanoid_controller_manager.safety.self_collision import SelfCollisionStage
+from humanoid_motion.collision.path_check import PathCheck
 from humanoid_motion.collision.semantic_description import parse_disabled_pairs
-from humanoid_motion.collision.way_check import WayCheck
 
 if TYPE_CHECKING:  # it imports MuJoCo, which takes 0.3 s
     from humanoid_motion.collision.collision_model import CollisionModel
@@ -39,7 +39,7 @@ class LinkShapes:
         """Return the stage of the loop's thread."""
         return SelfCollisionStage(self._model, self._distance)
 
-    def way_checks(self, present: Callable[[], FloatArray]) -> Callable[[], WayCheck]:
-        """Return what makes a WayCheck for a thread. `present`: see WayCheck."""
+    def path_checks(self, present: Callable[[], FloatArray]) -> Callable[[], PathCheck]:
+        """Return what makes a PathCheck for a thread. `present`: see PathCheck."""
         rows = np.arange(len(self._model.reach))
-        return lambda: WayCheck(self._model.another(), self._distance, present, rows)
+        return lambda: PathCheck(self._model.another(), self._distance, present, rows)

@@ -11,7 +11,7 @@ from humanoid_control_common.rules.reasons import NO_REASON, Reason
 from humanoid_controller_manager.loop.snapshot import Snapshot
 
 SLOW: Final = 0.1  # [rad/s] of every joint: below it an arm hangs, above it an arm falls
-SLOW_FOR: Final = 0.3  # [s] all must be slow: a swinging arm is slow at each end of its way
+SLOW_FOR: Final = 0.3  # [s] all must be slow: a swinging arm is slow at each end of its swing
 
 _SETTLING: Final = Reason.of(
     JOINTS_SETTLING, f"joints damped and slow for less than {SLOW_FOR:g} s"

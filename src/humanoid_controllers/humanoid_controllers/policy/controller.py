@@ -117,8 +117,8 @@ class RlPolicyController(Controller):
             self._target = self._law.target(self._held, reference)
             self._refuse_beyond(self._target)
         step = self._limits.velocity * period
-        way = np.minimum(self._target.position - self._position, step)
-        self._position += np.maximum(way, -step, out=way)
+        change = np.minimum(self._target.position - self._position, step)
+        self._position += np.maximum(change, -step, out=change)
         rows = self._rows
         command.position[rows] = self._position
         command.velocity[rows] = self._target.velocity * self._has_velocity

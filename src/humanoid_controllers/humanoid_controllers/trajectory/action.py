@@ -190,7 +190,7 @@ def _never(handle: Any) -> FollowJointTrajectory.Result:
 def _points(snapshot: Snapshot) -> list[Any]:
     """Return commanded and measured positions and velocities, and their difference."""
     commanded, measured = snapshot.command_array[:2].copy(), snapshot.state_array[:2]
-    if snapshot.compensation is not None:  # no part of the way
+    if snapshot.compensation is not None:  # no part of the motion
         commanded[0] -= snapshot.compensation[0]
     return [
         JointTrajectoryPoint(positions=rows[0].tolist(), velocities=rows[1].tolist())

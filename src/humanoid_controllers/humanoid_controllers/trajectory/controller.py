@@ -54,7 +54,7 @@ class JointTrajectoryController(Controller):
             self.tolerances,
             parameters.allow_partial_joints_goal,
             parameters.start_tolerance,
-            robot.way_check and robot.way_check(),
+            robot.path_check and robot.path_check(),
         )
         self.planner = Planner(robot.joints, rules, self.follower)
         self._gains = ModeGains(parameters.stiffness, parameters.damping)

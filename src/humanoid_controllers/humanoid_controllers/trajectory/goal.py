@@ -29,7 +29,7 @@ class Status(IntEnum):
 class Tolerances:
     """Largest distances of the joints to the trajectory; inf: not checked."""
 
-    path: FloatArray  # [rad] on the way, (n,)
+    path: FloatArray  # [rad] during the motion, (n,)
     goal: FloatArray  # [rad] at the end, (n,)
     velocity: float  # [rad/s] at the end
     goal_time: float  # [s] after the end within which they must hold

@@ -106,7 +106,7 @@ def motion_limits(parameters: TrajectoryParameters, robot: RobotFacts) -> Motion
 
 
 def tolerances(constraints: Constraints, joints: JointSet) -> tuple[FloatArray, FloatArray]:
-    """Return the tolerances [rad] on the way and at the end, (n,); inf: not checked.
+    """Return the tolerances [rad] during the motion and at the end, (n,); inf: not checked.
 
     Raises ConfigError for an unknown joint.
     """

@@ -11,9 +11,9 @@ from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.robot.joints import FloatArray, IndexArray, JointSet
 from humanoid_controllers.trajectory.follower import ALL, Follower
 from humanoid_controllers.trajectory.goal import Goal, Progress, Status, Tolerances
-from humanoid_motion.collision.way_check import WayCheck
+from humanoid_motion.collision.path_check import PathCheck
 from humanoid_motion.errors import MotionRefusedError, Refusal
-from humanoid_motion.jerk_limited.way import jerk_limited_way
+from humanoid_motion.jerk_limited.jerk_limited_motion import jerk_limited_motion
 from humanoid_motion.trajectory.limits import MotionLimits
 from humanoid_motion.trajectory.point_trajectory import refuse_moving, trajectory_through
 from humanoid_motion.trajectory.points import Point, checked_points
@@ -36,14 +36,14 @@ class MotionRules:
         tolerances: of goals without tolerances of their own.
         partial: whether trajectories may leave joints out.
         start_tolerance: see `trajectory_through` [rad].
-        way_check: against self-collision; None: ways are not checked.
+        path_check: against self-collision; None: paths are not checked.
     """
 
     limits: MotionLimits
     tolerances: Tolerances
     partial: bool
     start_tolerance: float
-    way_check: WayCheck | None = None
+    path_check: PathCheck | None = None
 
 
 class _Start(NamedTuple):
@@ -109,7 +109,7 @@ class Planner:
         duration: float = 0.0,
         speed: float = 0.0,
     ) -> Goal:
-        """Offer a jerk-limited way to the positions [rad] of some joints; return the goal.
+        """Offer a jerk-limited motion to the positions [rad] of some joints; return the goal.
 
         Args:
             targets: positions [rad] by joint.
@@ -128,7 +128,7 @@ class Planner:
                     f"{self._joints.names[row]}: position {value:.4g} rad, allowed "
                     f"{limits.lower[row]:.4g} to {limits.upper[row]:.4g} rad"
                 )
-        return self._way(rows, values, now, duration, speed or np.inf)
+        return self._motion(rows, values, now, duration, speed or np.inf)
 
     def jog(self, speeds: Mapping[str, float], now: float) -> Goal:
         """Move joints at `speeds` [rad/s] while this is called often enough; return the goal.
@@ -149,7 +149,7 @@ class Planner:
         rows, values = rows[moving], values[moving]
         limits = self._rules.limits
         ends = np.where(values > 0, limits.upper[rows], limits.lower[rows])
-        goal = self._way(rows, ends, now, 0.0, np.abs(values), jog=True)
+        goal = self._motion(rows, ends, now, 0.0, np.abs(values), jog=True)
         self._jog = (goal, dict(speeds))
         return goal
 
@@ -159,7 +159,7 @@ class Planner:
 
     # Inside.
 
-    def _way(
+    def _motion(
         self,
         rows: IndexArray,
         ends: FloatArray,
@@ -175,12 +175,12 @@ class Planner:
         goal[rows] = ends
         speeds = np.full(len(self._joints), np.inf)
         speeds[rows] = speed
-        trajectory = jerk_limited_way(start.state, goal, limits, self._joints, duration, speeds)
-        check = self._rules.way_check
+        trajectory = jerk_limited_motion(start.state, goal, limits, self._joints, duration, speeds)
+        check = self._rules.path_check
         if jog and check is not None:  # else the command would run on where the joints are stopped
             clear = check.last_clear(trajectory.poses()[1])
             if clear is not None:
-                trajectory = jerk_limited_way(
+                trajectory = jerk_limited_motion(
                     start.state, clear, limits, self._joints, duration, speeds
                 )
         return self._offer(trajectory, start, self._rules.tolerances, jog=jog)
@@ -188,7 +188,7 @@ class Planner:
     def _offer(
         self, trajectory: Trajectory, start: _Start, tolerances: Tolerances, *, jog: bool = False
     ) -> Goal:
-        if not jog:  # see `_way`
+        if not jog:  # see `_motion`
             self._check_links(trajectory)
         number = next(self._numbers)
         goal = Goal(number, trajectory, tolerances, start.after, start.begin, jog)
@@ -196,8 +196,8 @@ class Planner:
         return goal
 
     def _check_links(self, trajectory: Trajectory) -> None:
-        """Raise MotionRefusedError if links come too near to each other on the way."""
-        check = self._rules.way_check
+        """Raise MotionRefusedError if links come too near to each other on the path."""
+        check = self._rules.path_check
         if check is None:
             return
         times, poses = trajectory.poses()

@@ -32,7 +32,7 @@ from humanoid_controllers.trajectory.controller import JointTrajectoryController
 from humanoid_controllers.trajectory.follower import HELD_BACK_TIMEOUT
 from humanoid_controllers.trajectory.goal import Goal, Status
 from humanoid_motion.collision.collision_model import CollisionModel
-from humanoid_motion.collision.way_check import WayCheck
+from humanoid_motion.collision.path_check import PathCheck
 from humanoid_motion.errors import MotionRefusedError
 from src.humanoid_motion.test.collision.conftest import fingers, tips_apart
 
@@ -69,7 +69,7 @@ class Fingers:
         limit = np.full(2, 1.5)
         limits = JointLimits(-limit, limit, np.full(2, VELOCITY), np.full(2, 100.0))
         model = CollisionModel(urdf, NAMES)
-        check = WayCheck(model, DISTANCE, self.position, np.arange(2))
+        check = PathCheck(model, DISTANCE, self.position, np.arange(2))
         facts = RobotFacts(joints, limits, RATE, None, lambda: check)
         infos = tuple(JointInfo(name, {}, 0.0) for name in NAMES)
         info = HardwareInfo(

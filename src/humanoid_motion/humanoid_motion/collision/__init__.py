@@ -1,1 +1,1 @@
-"""Check whether two links of the robot come too near to each other, at a pose or on a way."""
+"""Check whether two links of the robot come too near to each other, at a pose or on a path."""

@@ -1,78 +1,55 @@
-"""Check that the robot's links stay apart on a whole way, also between its samples."""
+"""Check that a path of some joints keeps the links of the whole robot apart."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from humanoid_control_common.robot.joints import FloatArray
-from humanoid_motion.collision.clearance import DETECTED, Clearance, LinkPair
-from humanoid_motion.collision.collision_model import CollisionModel
-from humanoid_motion.errors import MotionRefusedError
+from humanoid_control_common.robot.joints import FloatArray, IndexArray
 
-TOLERANCE: Final = 0.002  # [m]; the distance between two checked poses may be smaller by this
-# 10 µs each. The ROS side waits meanwhile; after 200 ms of its silence the loop goes to DAMPING.
-MOST_CHECKS: Final = 5000
+if TYPE_CHECKING:  # they import MuJoCo, which takes 0.3 s
+    from humanoid_motion.collision.collision_model import CollisionModel
+    from humanoid_motion.collision.first_conflict import Conflict
 
 
-@dataclass(frozen=True, slots=True)
-class Conflict:
-    """The first place of a way where two links come too near."""
+class PathCheck:
+    """Find the first point of a path at which links are too near. One thread calls it.
 
-    sample: int  # index of the sample before it
-    position: FloatArray  # (n_joints,) [rad]
-    before: FloatArray  # (n_joints,) [rad], the last pose before it that was looked at
-    clearance: Clearance
-
-
-def first_conflict(model: CollisionModel, way: FloatArray, distance: float) -> Conflict | None:
-    """Return the first place of `way` (n_samples, n_joints) [rad] nearer than `distance` [m].
-
-    Links that are nearer at its beginning may not come nearer than there.
-
-    The way is straight in joint space between two samples. A point of a link moves at most by the
-    angle of each joint times the point's distance from that joint's axis. So the distances at one
-    pose tell how far the way is free, up to TOLERANCE; the next check is at the end of that part.
-
-    Raises MotionRefusedError for a way that takes more than MOST_CHECKS checks of all distances.
+    Links that are nearer than `distance` at the beginning may not come nearer than there.
     """
-    motion = np.abs(np.diff(way, axis=0)) @ model.reach  # [m] of any shape between two samples
-    moved = np.concatenate([[0.0], np.cumsum(motion)])  # [m] until each sample
-    narrow = {pair: it for pair, it in model.pairs(way[0]).items() if it < distance}
-    place, looks = 0.0, 0  # [m] of the next check
-    before = way[0]
-    while place < moved[-1]:
-        if looks == MOST_CHECKS:
-            raise MotionRefusedError(
-                f"the way needs more than {MOST_CHECKS} checks of the distances: send it in parts"
-            )
-        looks += 1
-        sample = int(np.searchsorted(moved, place, side="right")) - 1
-        part = (place - moved[sample]) / motion[sample]
-        position = way[sample] + part * (way[sample + 1] - way[sample])
-        room, clearance = _room(model, position, distance, narrow)
-        if room < 0.0:
-            return Conflict(sample, position, before, clearance)
-        before = position
-        place += room + TOLERANCE
-    room, clearance = _room(model, way[-1], distance, narrow)
-    return Conflict(len(way) - 1, way[-1], before, clearance) if room < 0.0 else None
 
+    def __init__(
+        self,
+        model: "CollisionModel",
+        distance: float,
+        present: Callable[[], FloatArray],
+        rows: IndexArray,
+    ) -> None:
+        """Check paths of the joints at `rows` of the model's joints.
 
-def _room(
-    model: CollisionModel, position: FloatArray, distance: float, narrow: Mapping[LinkPair, float]
-) -> tuple[float, Clearance]:
-    """Return how much nearer [m] the links may come, and the clearance of those with the least.
+        `distance` [m]: of any two links. `present` returns where all joints are now, (n_joints,)
+        [rad]: the others stay there.
+        """
+        self._model, self._distance, self._present = model, distance, present
+        self._rows = rows
 
-    `narrow`: pairs that may come as near as these distances [m], the others as `distance`.
-    """
-    if not narrow:
-        clearance = model.clearance(position)
-        return clearance.distance - distance, clearance
-    found = (
-        (apart - narrow.get(pair, distance), Clearance(apart, pair))
-        for pair, apart in model.pairs(position).items()
-    )
-    none = DETECTED - distance, Clearance(DETECTED, None)
-    return min(none, *found, key=lambda it: it[0])
+    def of(self, rows: IndexArray) -> Self:
+        """Return the check of paths of the joints at `rows` of this one's, in its place."""
+        return type(self)(self._model, self._distance, self._present, self._rows[rows])
+
+    def conflict(self, path: FloatArray) -> "Conflict | None":
+        """Return the first conflict of `path` (n_samples, k) [rad], see `first_conflict`."""
+        from humanoid_motion.collision.first_conflict import first_conflict
+
+        whole = np.tile(self._present(), (len(path), 1))
+        whole[:, self._rows] = path
+        return first_conflict(self._model, whole, self._distance)
+
+    def last_clear(self, path: FloatArray) -> FloatArray | None:
+        """Return the pose (k,) [rad] of `path` just before its first conflict; None without one."""
+        conflict = self.conflict(path)
+        return None if conflict is None else conflict.before[self._rows]
+
+    def refusal(self, conflict: "Conflict") -> str:
+        """Return what is wrong with a path, for people."""
+        return f"{conflict.clearance}, expected {1000 * self._distance:.0f} mm at least"

@@ -1,1 +1,1 @@
-"""Ways with limited velocity, acceleration and jerk."""
+"""Motions with limited velocity, acceleration and jerk."""

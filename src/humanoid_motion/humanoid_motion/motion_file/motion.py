@@ -17,7 +17,7 @@ from humanoid_motion.trajectory.point_trajectory import trajectory_through
 from humanoid_motion.trajectory.points import MOST_POINTS, SHORTEST, Points
 
 FILE: Final = "motion.yaml"
-LEADING: Final = 2  # points that a way to the beginning has, see `Motion.played_from`
+LEADING: Final = 2  # points that an approach to the beginning has, see `Motion.played_from`
 TIME_DIGITS: Final = 3  # of a second
 ANGLE_DIGITS: Final = 4  # of a radian: 0.1 mm at an arm of 1 m
 _ANY: Final = np.inf  # a limit that is not checked

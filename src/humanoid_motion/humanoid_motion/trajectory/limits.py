@@ -22,7 +22,7 @@ class MotionLimits:
     upper: FloatArray  # [rad]
     velocity: FloatArray  # [rad/s]
     acceleration: FloatArray  # [rad/s^2]
-    jerk: FloatArray  # [rad/s^3] of the ways that are planned here; a given trajectory has no limit
+    jerk: FloatArray  # [rad/s^3] of motions planned here; a given trajectory has no limit
 
 
 def refuse_beyond(

@@ -12,7 +12,7 @@ from humanoid_motion.trajectory.polynomials import cubic, quartic, quintic, shif
 from humanoid_motion.trajectory.trajectory import Trajectory
 
 AT_REST: Final = 1e-9  # [rad/s, rad/s^2] of a commanded joint
-BLENDS: Final = 5  # times that a joining way is tried, each twice as long as the one before
+BLENDS: Final = 5  # times that a joining motion is tried, each twice as long as the one before
 
 
 def trajectory_through(
@@ -113,7 +113,7 @@ def _passing_velocities(positions: FloatArray, duration: FloatArray) -> FloatArr
     """Return velocities [rad/s] at the inner points, (m - 1, k), for `positions` (m + 1, k).
 
     0 where the direction turns, else the weighted harmonic mean of the neighbouring slopes
-    (Fritsch and Butland, 1984): the way between two points does not turn back.
+    (Fritsch and Butland, 1984): the motion between two points does not turn back.
     """
     slope = np.diff(positions, axis=0) / duration[:, None]
     before, after = slope[:-1], slope[1:]
@@ -130,8 +130,8 @@ def _joined(
 ) -> Trajectory:
     """Return `trajectory` plus the difference of `start` to its beginning, which fades out.
 
-    The way of the difference is a quintic that ends at a knot: the first one for which the limits
-    hold. Raises MotionRefusedError of the last attempt.
+    The difference fades as a quintic that ends at a knot: the first one for which the limits hold.
+    Raises MotionRefusedError of the last attempt.
     """
     knots = trajectory.knots
     difference = np.zeros((1, 3, len(joints)))

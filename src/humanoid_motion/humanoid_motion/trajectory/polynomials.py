@@ -25,40 +25,40 @@ def cubic(start: FloatArray, end: FloatArray, duration: FloatArray) -> FloatArra
         end: (m, 3, n).
         duration: of each segment [s], (m,).
     """
-    found, time, way, _ = _begun(start, end, duration)
-    found[:, 2] = 3 * way / time**2 - (2 * start[:, 1] + end[:, 1]) / time
-    found[:, 3] = -2 * way / time**3 + (start[:, 1] + end[:, 1]) / time**2
+    found, time, distance, _ = _begun(start, end, duration)
+    found[:, 2] = 3 * distance / time**2 - (2 * start[:, 1] + end[:, 1]) / time
+    found[:, 3] = -2 * distance / time**3 + (start[:, 1] + end[:, 1]) / time**2
     return found
 
 
 def quartic(start: FloatArray, end: FloatArray, duration: FloatArray) -> FloatArray:
     """Return the polynomials with the state `start`, and the position and velocity of `end`."""
-    found, time, way, change = _begun(start, end, duration)
-    way = way - start[:, 1] * time - start[:, 2] * time**2 / 2
+    found, time, distance, change = _begun(start, end, duration)
+    distance = distance - start[:, 1] * time - start[:, 2] * time**2 / 2
     change = change - start[:, 2] * time
     found[:, 2] = start[:, 2] / 2
-    found[:, 3] = 4 * way / time**3 - change / time**2
-    found[:, 4] = -3 * way / time**4 + change / time**3
+    found[:, 3] = 4 * distance / time**3 - change / time**2
+    found[:, 4] = -3 * distance / time**4 + change / time**3
     return found
 
 
 def quintic(start: FloatArray, end: FloatArray, duration: FloatArray) -> FloatArray:
     """Return the quintics with the states `start` and `end`."""
-    found, time, way, change = _begun(start, end, duration)
-    way = way - start[:, 1] * time - start[:, 2] * time**2 / 2
+    found, time, distance, change = _begun(start, end, duration)
+    distance = distance - start[:, 1] * time - start[:, 2] * time**2 / 2
     change = change - start[:, 2] * time
     bend = end[:, 2] - start[:, 2]
     found[:, 2] = start[:, 2] / 2
-    found[:, 3] = 10 * way / time**3 - 4 * change / time**2 + bend / (2 * time)
-    found[:, 4] = -15 * way / time**4 + 7 * change / time**3 - bend / time**2
-    found[:, 5] = 6 * way / time**5 - 3 * change / time**4 + bend / (2 * time**3)
+    found[:, 3] = 10 * distance / time**3 - 4 * change / time**2 + bend / (2 * time)
+    found[:, 4] = -15 * distance / time**4 + 7 * change / time**3 - bend / time**2
+    found[:, 5] = 6 * distance / time**5 - 3 * change / time**4 + bend / (2 * time**3)
     return found
 
 
 def _begun(
     start: FloatArray, end: FloatArray, duration: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Return coefficients with position and velocity, durations, ways, changes of velocity."""
+    """Return coefficients with position and velocity, durations, distances, changes of velocity."""
     found = np.zeros((len(duration), COUNT, start.shape[2]))
     found[:, :2] = start[:, :2]
     return found, duration[:, None], end[:, 0] - start[:, 0], end[:, 1] - start[:, 1]

@@ -59,8 +59,8 @@ class TimeScaling:
     def hold_back(self, part: float) -> None:
         """Take note that only `part`, 0 to 1, of the latest step was made."""
         begun, period = self._step
-        way = part * (self.time - begun)
-        self._place(begun + way, min(self.rate, way / period) if period else 0.0)
+        passed = part * (self.time - begun)
+        self._place(begun + passed, min(self.rate, passed / period) if period else 0.0)
 
     # Inside.
 

@@ -9,7 +9,7 @@ import numpy as np
 from humanoid_control_common.robot.joints import FloatArray
 from humanoid_motion.trajectory.polynomials import extremes, positions, values
 
-STRAIGHT: Final = 3e-4  # [rad] between `poses` and the way itself
+STRAIGHT: Final = 3e-4  # [rad] between `poses` and the motion itself
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,7 +45,7 @@ class Trajectory:
         return values(self.coefficients[segment], time - self.knots[segment])
 
     def poses(self) -> tuple[FloatArray, FloatArray]:
-        """Return times [s], (k,), and positions [rad], (k, n), that represent the whole way.
+        """Return times [s], (k,), and positions [rad], (k, n), that represent the whole motion.
 
         Between two poses no joint is more than STRAIGHT away from the straight line. The number of
         poses does not depend on the speed of the motion.

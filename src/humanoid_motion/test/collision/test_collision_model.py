@@ -11,7 +11,7 @@ from humanoid_control_common.errors import ConfigError
 from humanoid_motion.collision.clearance import DETECTED, LinkPair
 from humanoid_motion.collision.collision_model import CollisionModel
 from humanoid_motion.collision.disabled_pairs import disabled_pairs
-from humanoid_motion.collision.path_check import TOLERANCE, first_conflict
+from humanoid_motion.collision.first_conflict import TOLERANCE, first_conflict
 from humanoid_motion.collision.semantic_description import (
     Cause,
     parse_disabled_pairs,

@@ -18,7 +18,7 @@ from humanoid_controller_manager.safety.link_shapes import link_shapes
 from humanoid_controllers.standby import StandbyController
 from humanoid_controllers.trajectory.controller import JointTrajectoryController
 from humanoid_motion.collision.collision_model import CollisionModel
-from humanoid_motion.collision.path_check import TOLERANCE
+from humanoid_motion.collision.first_conflict import TOLERANCE
 from humanoid_motion.collision.semantic_description import parse_disabled_pairs
 from humanoid_motion.errors import MotionRefusedError
 from humanoid_motion.trajectory.points import Point
@@ -41,7 +41,7 @@ class Prime:
         self.present = np.zeros(len(description.joints))
         shapes = link_shapes(srdf, description, DISTANCE)
         assert shapes is not None
-        checks = shapes.way_checks(lambda: self.present)
+        checks = shapes.path_checks(lambda: self.present)
         self.robot = RobotFacts(description.joints, description.limits, RATE, None, checks)
         names = description.joints.names
         self.judge = CollisionModel(description.urdf, names, parse_disabled_pairs(srdf, "srdf"))
@@ -132,8 +132,8 @@ def test_move_is_refused_exactly_where_its_way_is_too_narrow(prime: Prime, count
 
 def test_way_out_of_a_narrow_place_is_free_and_deeper_into_it_is_not(prime: Prime) -> None:
     """A hand has pushed links too near: the arm must be able to leave."""
-    assert prime.robot.way_check is not None
-    check, random = prime.robot.way_check(), np.random.default_rng(3)
+    assert prime.robot.path_check is not None
+    check, random = prime.robot.path_check(), np.random.default_rng(3)
     limits, clear = prime.robot.limits, np.zeros(len(prime.present))
     narrow = next(
         pose
@@ -156,7 +156,7 @@ def test_way_of_one_arm_is_checked_against_the_other_arm_where_it_is(prime: Prim
     limits, random = prime.robot.limits, np.random.default_rng(2)
     poses = random.uniform(limits.target_lower, limits.target_upper, (50_000, len(prime.present)))
     arms_meet = next(pose for pose in poses if prime.near(pose, "left", "right"))
-    left = prime.robot.of(np.arange(7)).way_check
+    left = prime.robot.of(np.arange(7)).path_check
     assert left is not None
     way = np.array([np.zeros(7), arms_meet[:7]])
     prime.present[:] = np.concatenate([np.zeros(7), arms_meet[7:]])

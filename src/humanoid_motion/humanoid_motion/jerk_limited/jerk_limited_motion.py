@@ -1,4 +1,4 @@
-"""The fastest way from any state to a pose at rest, with limited velocity, acceleration and jerk.
+"""The fastest motion from any state to rest at a pose, within limits up to the jerk.
 
 The library ruckig (MIT licence) plans it; only this module imports ruckig.
 """
@@ -18,14 +18,14 @@ from humanoid_motion.trajectory.trajectory import Trajectory, hold
 
 SAME_TIME: Final = 1e-9  # [s]: changes of the jerk that are closer are one
 SAME_PLACE: Final = 1e-9  # [rad]: no joint has to move
-# A state on the fastest way leads exactly to a limit. From one that is beyond it by rounding,
-# ruckig 0.19 may find a much slower way: the limit is a little above what the state leads to.
+# A state of the fastest motion leads exactly to a limit. From one that is beyond it by rounding,
+# ruckig 0.19 may find a much slower motion: the limit is a little above what the state leads to.
 ROUNDING: Final = 1e-7  # relative
 ABOVE: Final = 1.0 + 1e-9
-LONGEST: Final = 3600.0  # [s] of a way
+LONGEST: Final = 3600.0  # [s] of a motion
 
 
-def jerk_limited_way(
+def jerk_limited_motion(
     start: FloatArray,
     goal: FloatArray,
     limits: MotionLimits,
@@ -33,9 +33,9 @@ def jerk_limited_way(
     duration: float = 0.0,
     speed: FloatArray | None = None,
 ) -> Trajectory:
-    """Return the way from `start` to rest at `goal`: all joints arrive together.
+    """Return the motion from `start` to rest at `goal`: all joints arrive together.
 
-    From rest, the way is a straight line in the space of the joints.
+    From rest, the motion is a straight line in the space of the joints.
 
     Args:
         start: state, (3, n).
@@ -45,34 +45,34 @@ def jerk_limited_way(
         duration: the shortest time it may take [s].
         speed: of each joint at most [rad/s], (n,); a faster one is slowed down first.
 
-    Raises MotionRefusedError if the way leaves the range of a joint, or cannot be planned.
+    Raises MotionRefusedError if the motion leaves the range of a joint, or cannot be planned.
     """
     slow = limits
     if speed is not None:
         slow = replace(limits, velocity=np.minimum(limits.velocity, speed))
     if start[1:].any():
-        way = _planned(start, goal, slow, duration)
+        motion = _planned(start, goal, slow, duration)
     elif (np.abs(goal - start[0]) < SAME_PLACE).all():
         return hold(start[0])
     else:
-        way = _straight(start[0], goal, slow, duration)
-    refuse_beyond(way, limits, joints, first=1)
-    return way
+        motion = _straight(start[0], goal, slow, duration)
+    refuse_beyond(motion, limits, joints, first=1)
+    return motion
 
 
 def _straight(
     start: FloatArray, goal: FloatArray, limits: MotionLimits, duration: float
 ) -> Trajectory:
-    """Return the way between two poses (n,) at rest: that of one joint from 0 to 1, scaled."""
-    way = goal - start
-    far = np.abs(way) >= SAME_PLACE
+    """Return the motion between two poses (n,) at rest: that of one joint from 0 to 1, scaled."""
+    distance = goal - start
+    far = np.abs(distance) >= SAME_PLACE
     shares = (
-        np.array([(limit[far] / np.abs(way[far])).min()])
+        np.array([(limit[far] / np.abs(distance[far])).min()])
         for limit in (limits.velocity, limits.acceleration, limits.jerk)
     )
     one = MotionLimits(np.zeros(1), np.ones(1), *shares)
     part = _planned(np.zeros((3, 1)), np.ones(1), one, duration)
-    coefficients = part.coefficients * way
+    coefficients = part.coefficients * distance
     coefficients[:, 0] += start
     return Trajectory(part.knots, coefficients)
 
@@ -97,7 +97,7 @@ def _planned(
     except ruckig.RuckigError as error:
         reason = str(error).strip().partition("\n")[0]
         raise MotionRefusedError(f"no way to the pose: {reason}") from error
-    except ValueError:  # ruckig returns an unknown result for ways above 7600 s
+    except ValueError:  # ruckig returns an unknown result for motions above 7600 s
         result = None
     if result not in (ruckig.Result.Working, ruckig.Result.Finished) or planned.duration > LONGEST:
         raise MotionRefusedError(f"the way takes more than {LONGEST:g} s, expected a faster one")
@@ -111,7 +111,7 @@ def _above(limit: FloatArray, reached: FloatArray) -> FloatArray:
 
 
 def _as_trajectory(planned: Any, goal: FloatArray) -> Trajectory:
-    """Return a planned way, whose jerk is constant between the knots, as a trajectory."""
+    """Return a planned motion, whose jerk is constant between the knots, as a trajectory."""
     knots = _knots(planned)
     states = np.array([planned.at_time(time) for time in knots])
     duration = np.diff(knots)
