@@ -16,7 +16,7 @@ from collections.abc import Sequence
 
 from benchmarks.support.figures import Figure, arguments, ratio, report, single
 from humanoid_bringup.robot_package import find_robot
-from humanoid_devices_robstride.wire import (
+from humanoid_devices_robstride.codec import (
     DEFAULT_HOST,
     CommunicationType,
     OperationControl,

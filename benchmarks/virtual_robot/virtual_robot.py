@@ -22,7 +22,7 @@ import mujoco
 from test_support.prime_actuators import CAN_JOINTS, JOINTS, PRIME, RING_JOINTS, ROTORS
 
 from benchmarks.support.figures import Figure, arguments, figure, ratio, report, single
-from humanoid_devices_sito.wire import (
+from humanoid_devices_sito.codec import (
     Command,
     ControlMode,
     Gains,

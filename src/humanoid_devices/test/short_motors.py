@@ -20,7 +20,7 @@ from humanoid_control_common.robot.joints import FloatArray
 from humanoid_control_common.robot.mit_interface import JointCommand
 from humanoid_devices_can.bus.bus import CanFrame
 from humanoid_devices_can.can_system import CanSystem
-from humanoid_devices_can.errors import WireError
+from humanoid_devices_can.errors import ProtocolError
 from humanoid_devices_can.fields import pack, saturate, unpack
 from humanoid_devices_can.guard.disabled_proof import DisabledProof
 from humanoid_devices_can.motor_protocol import Exchange, FamilyKind, Feedback
@@ -90,7 +90,7 @@ class ShortFamily:
     def decode(self, identifier: int, payload: bytes) -> Feedback:
         kind, id_ = divmod(identifier, 256)
         if kind != FEEDBACK or id_ not in self._index:
-            raise WireError(f"identifier 0x{identifier:03X} is not of a motor of this block")
+            raise ProtocolError(f"identifier 0x{identifier:03X} is not of a motor of this block")
         position, velocity, effort = (UNIT * x for x in unpack(THREE, "feedback", payload))
         return Feedback(motor=self._index[id_], position=position, velocity=velocity, effort=effort)
 

@@ -13,8 +13,8 @@ from humanoid_devices_can.reason_codes import (
 )
 
 
-class WireError(RobotError):
-    """A frame does not have the expected layout; the message names place and found value."""
+class ProtocolError(RobotError):
+    """A frame breaks the protocol of the motors; the message names place and found value."""
 
 
 class CanError(HardwareError):

@@ -9,21 +9,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from humanoid_devices_can.errors import WireError
+from humanoid_devices_can.errors import ProtocolError
 
 
 def pack(layout: Struct, name: str, *fields: float | bytes) -> bytes:
-    """Return the fields of message `name` as bytes. Raises WireError for one that doesn't fit."""
+    """Return the fields of message `name` as bytes. Raises ProtocolError if one doesn't fit."""
     try:
         return layout.pack(*fields)
     except (struct.error, OverflowError) as error:
-        raise WireError(f"{name} {fields}: {error}") from error
+        raise ProtocolError(f"{name} {fields}: {error}") from error
 
 
 def unpack(layout: Struct, name: str, payload: bytes) -> tuple[Any, ...]:
-    """Return the fields of message `name`. Raises WireError for a payload of another length."""
+    """Return the fields of message `name`. Raises ProtocolError for a payload of another length."""
     if len(payload) != layout.size:
-        raise WireError(f"{name} has {layout.size} bytes, not {len(payload)}: '{payload.hex(' ')}'")
+        raise ProtocolError(
+            f"{name} has {layout.size} bytes, not {len(payload)}: '{payload.hex(' ')}'"
+        )
     return layout.unpack(payload)
 
 

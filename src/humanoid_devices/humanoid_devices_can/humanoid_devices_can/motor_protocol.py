@@ -144,7 +144,7 @@ class MotorFamily(Protocol):
         """Return the exchange that enables a motor."""
 
     def decode(self, identifier: int, payload: bytes) -> Feedback:
-        """Return a frame's content. Raises WireError unless a motor of this block sent it."""
+        """Return a frame's content. Raises ProtocolError unless a motor of this block sent it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from humanoid_devices_can.bus.bus import (
     Received,
 )
 from humanoid_devices_can.bus.error_frames import ControllerState
-from humanoid_devices_can.errors import AdapterLostError, CanBusError, WireError
+from humanoid_devices_can.errors import AdapterLostError, CanBusError, ProtocolError
 from humanoid_devices_can.guard.disabled_proof import DisabledProof
 from humanoid_devices_can.host import CanHost
 from humanoid_devices_can.motor_protocol import Exchange, FamilyKind, Feedback
@@ -78,7 +78,7 @@ class PlainFamily:
     def decode(self, identifier: int, payload: bytes) -> Feedback:
         kind, id_ = divmod(identifier, 256)
         if kind != STATUS or id_ not in self.ids:
-            raise WireError(f"frame 0x{identifier:X} belongs to no motor")
+            raise ProtocolError(f"frame 0x{identifier:X} belongs to no motor")
         return Feedback(
             motor=self.ids.index(id_), position=float(payload), velocity=0.0, effort=0.0
         )

@@ -11,7 +11,7 @@ import pytest
 from humanoid_control_common.rules.safety import SafetyFlag, SafetyLevel
 from humanoid_devices_can.bus.bus import Bus, BusSettings, DataFrame, InvalidFrame
 from humanoid_devices_can.bus.opening import open_bus
-from humanoid_devices_can.errors import WireError
+from humanoid_devices_can.errors import ProtocolError
 from humanoid_devices_can.guard.channel import GuardedMotor, GuardJob
 from humanoid_devices_can.guard.disabled_proof import DisabledProof
 from humanoid_devices_can.timing import Timing
@@ -151,6 +151,6 @@ def test_short_frames_go_both_ways(pair) -> None:
 @pytest.mark.parametrize("identifier", [0x800, -1])
 def test_identifier_that_an_adapter_would_cut_is_refused(pair, identifier: int) -> None:
     ours, theirs = pair
-    with pytest.raises(WireError, match="more than the family's 11 bits"):
+    with pytest.raises(ProtocolError, match="more than the family's 11 bits"):
         ours.send((identifier, b""))
     assert theirs.recv(0.0) is None

@@ -23,8 +23,8 @@ from humanoid_devices_can.bus.serial_port import OpenPort, TtyPort
 from humanoid_devices_can.errors import (
     AdapterLostError,
     InterfaceError,
+    ProtocolError,
     QueueFullError,
-    WireError,
 )
 
 FRAME = b"T050616B180000FFFE00001234\r"
@@ -428,7 +428,7 @@ def test_frames_are_sent_together_as_far_as_the_adapter_has_room(adapter, bus) -
 
 def test_an_identifier_that_does_not_fit_stops_all_frames(adapter, bus) -> None:
     adapter.received_until(b"O\r")
-    with pytest.raises(WireError, match="0x20000000"):
+    with pytest.raises(ProtocolError, match="0x20000000"):
         bus.send_all([(1, b""), (1 << 29, b"")])
     assert b"T" not in adapter.received()
 

@@ -6,10 +6,10 @@ from typing import Final
 
 from humanoid_control_common.errors import ConfigError
 from humanoid_controller_manager.hardware.block_parameters import optional_positive
-from humanoid_devices_can.errors import WireError
+from humanoid_devices_can.errors import ProtocolError
 from humanoid_devices_can.motor_protocol import Exchange, Judge
 from humanoid_devices_can.settings import Motor, silence_allowed
-from humanoid_devices_robstride.wire import (
+from humanoid_devices_robstride.codec import (
     CommunicationType,
     ParameterId,
     ReadParameter,
@@ -48,7 +48,7 @@ def parse_limits(motor: Motor, largest_torque: float, update_rate: float) -> Lim
     try:
         for parameter, value in limits.items():
             pack_value(parameter, value)
-    except WireError as error:
+    except ProtocolError as error:
         raise ConfigError(f"{motor.where}: {error}") from error
     return limits
 

@@ -11,7 +11,7 @@ from humanoid_control_common.robot.mit_interface import JointCommand
 from humanoid_control_common.rules.reasons import NO_REASON, Reason
 from humanoid_controller_manager.hardware.block_parameters import integer
 from humanoid_devices_can.bus.bus import CanFrame
-from humanoid_devices_can.errors import WireError
+from humanoid_devices_can.errors import ProtocolError
 from humanoid_devices_can.fields import saturate
 from humanoid_devices_can.guard.disabled_proof import DisabledProof
 from humanoid_devices_can.motor_protocol import Exchange, FamilyKind, Feedback, Judge
@@ -24,14 +24,7 @@ from humanoid_devices_can.reason_codes import (
     UNDERVOLTAGE,
 )
 from humanoid_devices_can.settings import CanSettings
-from humanoid_devices_robstride.firmware_limits import (
-    JOINT_PARAMETERS,
-    parse_limits,
-    setting,
-    watchdog_time,
-)
-from humanoid_devices_robstride.models import MODELS, POSITION
-from humanoid_devices_robstride.wire import (
+from humanoid_devices_robstride.codec import (
     DEFAULT_HOST,
     CommunicationType,
     Fault,
@@ -48,6 +41,13 @@ from humanoid_devices_robstride.wire import (
     parse_identifier,
     reset_status,
 )
+from humanoid_devices_robstride.firmware_limits import (
+    JOINT_PARAMETERS,
+    parse_limits,
+    setting,
+    watchdog_time,
+)
+from humanoid_devices_robstride.models import MODELS, POSITION
 
 _CENTRE: Final = 32767.0  # of a signed field: (x / limit + 1) * 32767
 _FULL: Final = 65535.0  # of an unsigned field: x / limit * 65535
@@ -139,19 +139,19 @@ class RobstrideFamily:
             case CommunicationType.STATUS:
                 status = Status.decode(identifier, payload)
                 if status.host != self._host:
-                    raise WireError(f"a status for host {status.host}: another host?")
+                    raise ProtocolError(f"a status for host {status.host}: another host?")
                 return self._status(status)
             case CommunicationType.FAULT_REPORT:
                 return self._fault_report(FaultReport.decode(identifier, payload))
             case CommunicationType.READ_PARAMETER if device == self._host:
                 answer = ReadParameter.decode(identifier, payload)
                 return Feedback(motor=self._motor(answer.sender & 0xFF))
-        raise WireError(f"another sender of {kind.name} to id {device}: another host?")
+        raise ProtocolError(f"another sender of {kind.name} to id {device}: another host?")
 
     def _motor(self, device: int) -> int:
         motor = self._index.get(device)
         if motor is None:
-            raise WireError(f"id {device} is no motor of this block")
+            raise ProtocolError(f"id {device} is no motor of this block")
         return motor
 
     def _status(self, raw: Status) -> Feedback:

@@ -6,8 +6,8 @@ import pytest
 
 from humanoid_control_common.rules.diagnosis import Diagnosis, DiagnosisLevel
 from humanoid_devices_can.timing import Timing
+from humanoid_devices_robstride.codec import Fault
 from humanoid_devices_robstride.robstride_system import RobstrideSystem
-from humanoid_devices_robstride.wire import Fault
 from src.humanoid_devices.test.can_bench import CanBench, CanRig, MakeBench, MakeInfo, MakeRig
 
 IDS = [5, 6]

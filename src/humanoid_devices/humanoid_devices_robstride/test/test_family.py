@@ -14,11 +14,9 @@ from hypothesis import strategies as st
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.robot.mit_interface import JointCommand
 from humanoid_control_common.rules.reasons import Reason
-from humanoid_devices_can.errors import WireError
+from humanoid_devices_can.errors import ProtocolError
 from humanoid_devices_can.settings import parse_settings
-from humanoid_devices_robstride.robstride_family import ROBSTRIDE, RobstrideFamily
-from humanoid_devices_robstride.robstride_system import RobstrideSystem
-from humanoid_devices_robstride.wire import (
+from humanoid_devices_robstride.codec import (
     CommunicationType,
     FaultReport,
     Mode,
@@ -31,6 +29,8 @@ from humanoid_devices_robstride.wire import (
     identifier,
     pack_value,
 )
+from humanoid_devices_robstride.robstride_family import ROBSTRIDE, RobstrideFamily
+from humanoid_devices_robstride.robstride_system import RobstrideSystem
 from src.humanoid_devices.test.can_bench import MakeInfo
 
 PI4 = 4 * math.pi
@@ -141,7 +141,7 @@ def test_warning_of_the_fault_report_is_reported(make_family) -> None:
     ],
 )
 def test_frame_that_no_motor_of_the_block_sends_is_refused(make_family, frame, message) -> None:
-    with pytest.raises(WireError, match=message):
+    with pytest.raises(ProtocolError, match=message):
         make_family().decode(*frame)
 
 

@@ -13,14 +13,14 @@ from humanoid_control_common.errors import ConfigError, HardwareError
 from humanoid_control_common.rules.safety import SafetyFlag, SafetyLevel
 from humanoid_devices_can.session import bus_lifecycle
 from humanoid_devices_can.timing import Timing
-from humanoid_devices_robstride.robstride_system import RobstrideSystem
-from humanoid_devices_robstride.wire import (
+from humanoid_devices_robstride.codec import (
     CommunicationType,
     Fault,
     Status,
     StatusFault,
     identifier,
 )
+from humanoid_devices_robstride.robstride_system import RobstrideSystem
 from src.humanoid_devices.test.can_bench import CanBench, CanRig, MakeBench, MakeInfo, MakeRig
 
 IDS = [5, 6]

@@ -12,13 +12,12 @@ from humanoid_control_common.robot.joints import FloatArray
 from humanoid_control_common.robot.mit_interface import JointCommand
 from humanoid_controller_manager.hardware.block_parameters import optional_positive
 from humanoid_devices_can.bus.bus import LONGEST_FRAME, CanFrame
-from humanoid_devices_can.errors import WireError
+from humanoid_devices_can.errors import ProtocolError
 from humanoid_devices_can.fields import saturate
 from humanoid_devices_can.guard.disabled_proof import DisabledProof
 from humanoid_devices_can.motor_protocol import Exchange, FamilyKind, Feedback, Judge
 from humanoid_devices_can.settings import CanSettings, Motor
-from humanoid_devices_sito.units import MODELS, OUTPUT_COUNTS, TORQUE_CONSTANT
-from humanoid_devices_sito.wire import (
+from humanoid_devices_sito.codec import (
     RESET_PAYLOAD,
     Command,
     ControlMode,
@@ -30,6 +29,7 @@ from humanoid_devices_sito.wire import (
     identifier,
     parse_identifier,
 )
+from humanoid_devices_sito.units import MODELS, OUTPUT_COUNTS, TORQUE_CONSTANT
 
 LONGEST_INTERVAL: Final = 10  # [ms] between two measurements, however slow the loop
 FEEDBACK_FRAMES: Final = 2  # per motor and interval
@@ -132,7 +132,7 @@ class SitoFamily:
         device, kind = parse_identifier(identifier)
         motor = self._index.get(device)
         if motor is None:
-            raise WireError(f"id {device} is no motor of this block")
+            raise ProtocolError(f"id {device} is no motor of this block")
         match kind:
             case MessageType.FEEDBACK_1:
                 return self._feedback_1(motor, Feedback1.decode(payload))
@@ -141,7 +141,7 @@ class SitoFamily:
                 return Feedback(motor=motor, position=position)
             case MessageType.FEEDBACK_0 | MessageType.FEEDBACK_3:
                 return Feedback(motor=motor)  # contents unknown
-        raise WireError(f"another sender of {kind.name} to id {device}: another host?")
+        raise ProtocolError(f"another sender of {kind.name} to id {device}: another host?")
 
     def _feedback_1(self, motor: int, raw: Feedback1) -> Feedback:
         return Feedback(

@@ -7,8 +7,8 @@ import pytest
 from humanoid_control_common.rules.diagnosis import Diagnosis, DiagnosisLevel
 from humanoid_controller_manager.hardware_component import HARDWARE_CONTRACT
 from humanoid_devices_can.timing import Timing
+from humanoid_devices_sito.codec import MessageType, identifier
 from humanoid_devices_sito.sito_system import SitoSystem
-from humanoid_devices_sito.wire import MessageType, identifier
 from src.humanoid_devices.test.can_bench import CanBench, CanRig, MakeBench, MakeInfo, MakeRig
 
 IDS = [22, 23, 38, 39]

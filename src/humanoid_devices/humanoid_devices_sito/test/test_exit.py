@@ -18,8 +18,8 @@ from humanoid_devices_can.guard.channel import Stage
 from humanoid_devices_can.guard.claim import claim
 from humanoid_devices_can.session import bus_lifecycle
 from humanoid_devices_can.timing import Timing
+from humanoid_devices_sito.codec import MessageType, identifier
 from humanoid_devices_sito.sito_system import SitoSystem
-from humanoid_devices_sito.wire import MessageType, identifier
 from humanoid_stepped.can_guard import SteppedGuard
 from humanoid_stepped.scheduler import NEVER
 from src.humanoid_devices.humanoid_devices_sito.test.test_held_up_adapter import HeldUpBus

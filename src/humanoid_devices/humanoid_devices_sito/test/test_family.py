@@ -11,11 +11,9 @@ import pytest
 
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.robot.mit_interface import JointCommand
-from humanoid_devices_can.errors import WireError
+from humanoid_devices_can.errors import ProtocolError
 from humanoid_devices_can.settings import parse_settings
-from humanoid_devices_sito.sito_family import SITO, SitoFamily
-from humanoid_devices_sito.units import MODELS
-from humanoid_devices_sito.wire import (
+from humanoid_devices_sito.codec import (
     Command,
     Feedback1,
     Feedback2,
@@ -24,6 +22,8 @@ from humanoid_devices_sito.wire import (
     SelectMode,
     identifier,
 )
+from humanoid_devices_sito.sito_family import SITO, SitoFamily
+from humanoid_devices_sito.units import MODELS
 from src.humanoid_devices.test.can_bench import MakeInfo
 
 
@@ -144,7 +144,7 @@ def test_velocity_near_the_rail_is_reported(make_family, velocity) -> None:
     ],
 )
 def test_frame_that_no_motor_of_the_block_sends_is_refused(make_family, found, message) -> None:
-    with pytest.raises(WireError, match=message):
+    with pytest.raises(ProtocolError, match=message):
         make_family().decode(found, bytes(8))
 
 

@@ -15,8 +15,8 @@ from humanoid_devices_can.bus.bus import Bus, BusSettings, CanFrame, Received
 from humanoid_devices_can.bus.error_frames import ControllerState
 from humanoid_devices_can.errors import QueueFullError
 from humanoid_devices_can.timing import Timing
+from humanoid_devices_sito.codec import MessageType, identifier
 from humanoid_devices_sito.sito_system import SitoSystem
-from humanoid_devices_sito.wire import MessageType, identifier
 from src.humanoid_devices.test.can_bench import CanBench, CanRig, MakeBench, MakeInfo, MakeRig
 from src.humanoid_devices.test.stepped import SteppedTime
 

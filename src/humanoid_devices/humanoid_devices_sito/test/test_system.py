@@ -12,8 +12,8 @@ import pytest
 from humanoid_control_common.errors import ConfigError, HardwareError
 from humanoid_control_common.rules.safety import SafetyFlag, SafetyLevel
 from humanoid_devices_can.timing import Timing
+from humanoid_devices_sito.codec import Gains, MessageType, identifier
 from humanoid_devices_sito.sito_system import SitoSystem
-from humanoid_devices_sito.wire import Gains, MessageType, identifier
 from src.humanoid_devices.test.can_bench import CanBench, CanRig, MakeBench, MakeInfo, MakeRig
 
 IDS = [22, 23, 38, 39]

@@ -10,8 +10,8 @@ from pathlib import Path
 import can
 import pytest
 
-from humanoid_devices_robstride.wire import CommunicationType
-from humanoid_devices_robstride.wire import identifier as robstride_identifier
+from humanoid_devices_robstride.codec import CommunicationType
+from humanoid_devices_robstride.codec import identifier as robstride_identifier
 from humanoid_twin.can.control import CanControl
 from humanoid_twin.can.main import main
 from humanoid_twin.errors import TwinError

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from humanoid_devices_erob.wire import coe
 from humanoid_devices_erob.wire.abort import AbortCode
-from humanoid_devices_erob.wire.errors import WireError
+from humanoid_devices_erob.wire.errors import ProtocolError
 from humanoid_twin.ethercat.coe.coe import SdoServer
 from humanoid_twin.ethercat.coe.dictionary import Access, Entry, ObjectDictionary, TypeCode
 
@@ -182,7 +182,7 @@ def test_any_bytes_are_answered_or_called_no_request(messages):
     for message in messages:
         try:
             answer = store.server.answer(message, CAPACITY)
-        except WireError:
+        except ProtocolError:
             continue
         assert answer is None or len(answer) <= CAPACITY
     assert store.upload(NUMBER) == b"\0\0" or store.values["number"] != 0

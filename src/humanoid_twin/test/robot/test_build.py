@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from test_support.prime_actuators import CAN_JOINTS, JOINTS, PRIME, RING_JOINTS, ROTORS
 
-from humanoid_devices_sito.wire import Command, ControlMode, Gains, MessageType, SelectMode
-from humanoid_devices_sito.wire import identifier as sito_identifier
+from humanoid_devices_sito.codec import Command, ControlMode, Gains, MessageType, SelectMode
+from humanoid_devices_sito.codec import identifier as sito_identifier
 from humanoid_twin.can.frame import CanFrame
 from humanoid_twin.clock import SimulatedTime
 from humanoid_twin.ethercat.firmware import AlState

@@ -7,7 +7,7 @@ import can
 import pytest
 from test_support.prime_actuators import CAN_JOINTS, JOINTS
 
-from humanoid_devices_sito.wire import (
+from humanoid_devices_sito.codec import (
     RESET_PAYLOAD,
     Command,
     ControlMode,

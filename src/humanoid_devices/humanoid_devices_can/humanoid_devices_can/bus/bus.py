@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 from humanoid_devices_can.bus.error_frames import BusEvent, ControllerState, transmit_overflow
-from humanoid_devices_can.errors import QueueFullError, WireError
+from humanoid_devices_can.errors import ProtocolError, QueueFullError
 
 LONGEST_PAYLOAD: Final = 8  # bytes, CAN 2.0
 AT_ONCE: Final = 100  # frames that are received together
@@ -109,13 +109,13 @@ class Bus(Protocol):
     def send(self, frame: CanFrame) -> None:
         """Pass a frame to the adapter.
 
-        Raises QueueFullError, AdapterLostError, and WireError for an identifier that is too long.
+        Raises QueueFullError, AdapterLostError, ProtocolError for an identifier that is too long.
         """
 
     def send_all(self, frames: Sequence[CanFrame]) -> int:
         """Pass frames to the adapter until its queue is full. Return how many it has taken.
 
-        Never waits. Raises AdapterLostError, and WireError as `send` does.
+        Never waits. Raises AdapterLostError, and ProtocolError as `send` does.
         """
         for i, frame in enumerate(frames):
             try:
@@ -138,10 +138,10 @@ OpenBus = Callable[[BusSettings], Bus]
 
 
 def check_identifier(identifier: int, settings: BusSettings) -> None:
-    """Raise WireError for an identifier that doesn't fit: an adapter would cut it."""
+    """Raise ProtocolError for an identifier that doesn't fit: an adapter would cut it."""
     bits = settings.identifier_bits
     if identifier >> bits:  # of a negative number as well
-        raise WireError(f"identifier 0x{identifier:X} has more than the family's {bits} bits")
+        raise ProtocolError(f"identifier 0x{identifier:X} has more than the family's {bits} bits")
 
 
 def foreign_frame(identifier: int, *, extended: bool, data: bool, settings: BusSettings) -> str:

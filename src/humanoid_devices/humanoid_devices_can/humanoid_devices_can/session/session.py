@@ -13,7 +13,7 @@ from humanoid_control_common.rules.reasons import NO_REASON, Reason
 from humanoid_devices_can.bus.bus import Bus, CanFrame, DataFrame, ErrorFrame, Received
 from humanoid_devices_can.bus.error_frames import BusEvent
 from humanoid_devices_can.bus.sending import send_unconfirmed
-from humanoid_devices_can.errors import AdapterLostError, MotorError, QueueFullError, WireError
+from humanoid_devices_can.errors import AdapterLostError, MotorError, ProtocolError, QueueFullError
 from humanoid_devices_can.motor_protocol import Exchange, MotorFamily, MotorState
 from humanoid_devices_can.reason_codes import BUS_THREAD_FAILED, MOTORS_BEING_ENABLED
 from humanoid_devices_can.session.acknowledged_requests import AcknowledgedRequests
@@ -311,7 +311,7 @@ class Session:
     def _take_data(self, frame: DataFrame, now: float) -> None:
         try:
             feedback = self._family.decode(frame.identifier, frame.payload)
-        except WireError as error:
+        except ProtocolError as error:
             self.health.take_invalid(str(error), now)
             return
         self.health.take_data(now)

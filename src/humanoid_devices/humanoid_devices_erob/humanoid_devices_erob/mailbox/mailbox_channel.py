@@ -18,7 +18,7 @@ from humanoid_devices_erob.mailbox.mailbox_port import Access, MailboxLayout
 from humanoid_devices_erob.mailbox.sdo import SdoObject, SdoOutcome, SdoStatus
 from humanoid_devices_erob.mailbox.sdo_transfer import Download, Transfer, Upload
 from humanoid_devices_erob.wire import coe
-from humanoid_devices_erob.wire.errors import WireError
+from humanoid_devices_erob.wire.errors import ProtocolError
 from humanoid_devices_erob.wire.frame import DATAGRAM_BYTES
 from humanoid_devices_erob.wire.mailbox import (
     MailboxType,
@@ -262,12 +262,12 @@ class MailboxChannel:
                 self._exchange.remark = f"; the slave rejected a message: mailbox error {error}"
                 return
             if header.type != MailboxType.COE:
-                raise WireError(f"mailbox message of type {header.type}: {payload.hex(' ')}")
+                raise ProtocolError(f"mailbox message of type {header.type}: {payload.hex(' ')}")
             again = self._exchange.repeated and 0 != header.counter == self._last_message
             self._last_message = header.counter
             if not again:
                 self._handle_response(coe.decode_response(payload))
-        except WireError as error:
+        except ProtocolError as error:
             self._exchange.remark = f"; malformed: {error}"
 
     def _handle_response(self, response: coe.Response) -> None:

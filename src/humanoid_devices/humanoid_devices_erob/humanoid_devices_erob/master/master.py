@@ -31,7 +31,7 @@ from humanoid_devices_erob.master.interface import (
 from humanoid_devices_erob.master.process_frame import FMMUS, ProcessFrame, misplaced
 from humanoid_devices_erob.master.raw_socket import RawDatagrams, RawSocket
 from humanoid_devices_erob.settings import Identity
-from humanoid_devices_erob.wire.errors import WireError
+from humanoid_devices_erob.wire.errors import ProtocolError
 from humanoid_devices_erob.wire.pdo import RX_BYTES, TX_BYTES
 
 # SOEM's time-outs for an answer [µs]. During set-up long enough that its three attempts happen; in
@@ -132,7 +132,7 @@ class EthercatMaster:
         count = len(self._slaves)
         try:
             self._process_frame = ProcessFrame(count)
-        except WireError as error:
+        except ProtocolError as error:
             raise BringUpError(f"{count} slaves are too many for one frame: {error}") from error
         self._inputs = bytes(count * TX_BYTES)
         place = misplaced([self._read_with_long_timeout(slave, *FMMUS) for slave in range(count)])

@@ -48,7 +48,7 @@ class ExchangeResult:
 class ProcessFrame:
     """The frame for `count` slaves; it is made once.
 
-    Raises WireError if their process data does not fit into one frame.
+    Raises ProtocolError if their process data does not fit into one frame.
     """
 
     def __init__(self, count: int) -> None:

@@ -22,7 +22,7 @@ from humanoid_control_common.machine.machine import Machine
 from humanoid_devices_erob.errors import InterfaceError
 from humanoid_devices_erob.mailbox.mailbox_port import Access
 from humanoid_devices_erob.master.process_frame import FIRST_STATION, ExchangeResult, ProcessFrame
-from humanoid_devices_erob.wire.errors import WireError
+from humanoid_devices_erob.wire.errors import ProtocolError
 from humanoid_devices_erob.wire.frame import (
     SHORTEST_FRAME,
     Command,
@@ -228,7 +228,7 @@ class _AnswerMatcher:
         """Return the datagrams of `frame`, None if it is another one."""
         try:
             found = decode_frame(frame)
-        except WireError:
+        except ProtocolError:
             return None
         return found if _signature(found) == self._signature else None
 

@@ -11,7 +11,7 @@ from enum import IntEnum
 from struct import Struct
 from typing import ClassVar, TypeVar
 
-from humanoid_devices_erob.wire.errors import WireError
+from humanoid_devices_erob.wire.errors import ProtocolError
 
 M = TypeVar("M")
 
@@ -59,9 +59,9 @@ class _Expedited:
     _start: ClassVar[tuple[int, int]]
 
     def encode(self) -> bytes:
-        """Return the CoE bytes. Raises WireError if `data` doesn't have 1 to 4 bytes."""
+        """Return the CoE bytes. Raises ProtocolError if `data` doesn't have 1 to 4 bytes."""
         if not 1 <= len(self.data) <= EXPEDITED_BYTES:
-            raise WireError(
+            raise ProtocolError(
                 f"an expedited transfer of 0x{self.index:04X}:{self.subindex:02X} carries 1 to 4 "
                 f"bytes, not {len(self.data)}"
             )
@@ -222,9 +222,9 @@ class Emergency:
     data: bytes = bytes(5)
 
     def encode(self) -> bytes:
-        """Return the CoE bytes. Raises WireError if `data` doesn't have 5 bytes."""
+        """Return the CoE bytes. Raises ProtocolError if `data` doesn't have 5 bytes."""
         if len(self.data) != 5:
-            raise WireError(f"an emergency carries 5 bytes of data, not {len(self.data)}")
+            raise ProtocolError(f"an emergency carries 5 bytes of data, not {len(self.data)}")
         return EMERGENCY.pack(Service.EMERGENCY << 12, self.code, self.register, self.data)
 
 
@@ -248,21 +248,21 @@ Response = (
 
 
 def service_of(payload: bytes) -> int:
-    """Return the service of a CoE message. Raises WireError without a CoE header."""
+    """Return the service of a CoE message. Raises ProtocolError without a CoE header."""
     if len(payload) < 2:
-        raise WireError(f"no CoE header in {len(payload)} bytes")
+        raise ProtocolError(f"no CoE header in {len(payload)} bytes")
     return payload[1] >> 4
 
 
 def decode_request(payload: bytes) -> Request:
-    """Return a master's request. Raises WireError if it is not an SDO request or is cut."""
+    """Return a master's request. Raises ProtocolError if it is not an SDO request or is cut."""
     if service_of(payload) != Service.SDO_REQUEST:
-        raise WireError(f"no SDO request: {payload.hex(' ')}")
+        raise ProtocolError(f"no SDO request: {payload.hex(' ')}")
     return _decoded(payload, _REQUESTS)
 
 
 def decode_response(payload: bytes) -> Response:
-    """Return a slave's answer or report. Raises WireError for anything else, or if it is cut."""
+    """Return a slave's answer or report. Raises ProtocolError for anything else, and if cut."""
     service = service_of(payload)
     if service == Service.EMERGENCY:
         return _emergency(payload)
@@ -270,15 +270,15 @@ def decode_response(payload: bytes) -> Response:
         return _decoded(payload, _RESPONSES)
     if service == Service.SDO_REQUEST:
         return _decoded(payload, _ABORT_ONLY)
-    raise WireError(f"no SDO response: {payload.hex(' ')}")
+    raise ProtocolError(f"no SDO response: {payload.hex(' ')}")
 
 
 def _decoded(payload: bytes, decoders: Mapping[int, Callable[[bytes], M]]) -> M:
     if len(payload) < SDO_BYTES:
-        raise WireError(f"an SDO message has 10 bytes or more, not {len(payload)}")
+        raise ProtocolError(f"an SDO message has 10 bytes or more, not {len(payload)}")
     decoder = decoders.get(payload[2] >> 5)
     if decoder is None:
-        raise WireError(f"SDO command 0x{payload[2]:02X} is unknown here: {payload.hex(' ')}")
+        raise ProtocolError(f"SDO command 0x{payload[2]:02X} is unknown here: {payload.hex(' ')}")
     return decoder(payload)
 
 
@@ -292,9 +292,13 @@ def _sized(payload: bytes) -> tuple[int, int, int, bytes, bool]:
     _, command, index, subindex, size = SIZED.unpack_from(payload)
     data = bytes(payload[SIZED.size :])
     if not command & SIZE_SHOWN:
-        raise WireError(f"0x{index:04X}:{subindex:02X}: a normal transfer must contain its size")
+        raise ProtocolError(
+            f"0x{index:04X}:{subindex:02X}: a normal transfer must contain its size"
+        )
     if len(data) > size:
-        raise WireError(f"0x{index:04X}:{subindex:02X}: {len(data)} bytes, but its size is {size}")
+        raise ProtocolError(
+            f"0x{index:04X}:{subindex:02X}: {len(data)} bytes, but its size is {size}"
+        )
     return index, subindex, size, data, bool(command & COMPLETE)
 
 
@@ -329,7 +333,7 @@ def _abort(payload: bytes) -> Abort:
 
 def _emergency(payload: bytes) -> Emergency:
     if len(payload) < EMERGENCY.size:
-        raise WireError(f"an emergency has 10 bytes, not {len(payload)}: {payload.hex(' ')}")
+        raise ProtocolError(f"an emergency has 10 bytes, not {len(payload)}: {payload.hex(' ')}")
     _, code, register, data = EMERGENCY.unpack_from(payload)
     return Emergency(code, register, data)
 

@@ -1,7 +1,7 @@
-"""The error of the wire layouts."""
+"""The error of the protocol layouts."""
 
 from humanoid_control_common.errors import RobotError
 
 
-class WireError(RobotError):
-    """Bytes do not have the expected layout; the message names place and found value."""
+class ProtocolError(RobotError):
+    """Bytes break the protocol; the message names place and found value."""

@@ -6,7 +6,7 @@ from enum import IntEnum
 from struct import Struct
 from typing import Final
 
-from humanoid_devices_erob.wire.errors import WireError
+from humanoid_devices_erob.wire.errors import ProtocolError
 
 ETHERTYPE: Final = 0x88A4
 HEADER_BYTES: Final = 16  # with EtherCAT's own two bytes
@@ -62,14 +62,14 @@ def physical(station: int, offset: int) -> int:
 
 
 def encode_frame(datagrams: Sequence[Datagram]) -> bytes:
-    """Return an Ethernet frame to all, not padded to 60 bytes. Raises WireError: it is too long."""
+    """Return an Ethernet frame to all, not padded to 60 bytes. Raises ProtocolError if too long."""
     if not datagrams:
-        raise WireError("an EtherCAT frame has one datagram or more")
+        raise ProtocolError("an EtherCAT frame has one datagram or more")
     parts = []
     for number, datagram in enumerate(datagrams):
         size = len(datagram.data)
         if size > LENGTH_MASK:
-            raise WireError(f"datagram {number} has {size} bytes of data, 2047 at most")
+            raise ProtocolError(f"datagram {number} has {size} bytes of data, 2047 at most")
         more = MORE_FOLLOWS if number + 1 < len(datagrams) else 0
         parts += [
             DATAGRAM_HEADER.pack(
@@ -80,21 +80,21 @@ def encode_frame(datagrams: Sequence[Datagram]) -> bytes:
         ]
     body = b"".join(parts)
     if HEADER_BYTES + len(body) > LONGEST_FRAME:
-        raise WireError(f"a frame has 1514 bytes at most, not {HEADER_BYTES + len(body)}")
+        raise ProtocolError(f"a frame has 1514 bytes at most, not {HEADER_BYTES + len(body)}")
     header = len(body) | PROTOCOL_DATAGRAMS << 12
     return BROADCAST + MASTER + ETHERTYPE.to_bytes(2, "big") + header.to_bytes(2, "little") + body
 
 
 def decode_frame(frame: bytes) -> list[Datagram]:
-    """Return the datagrams of an Ethernet frame. Raises WireError if it is invalid or cut."""
+    """Return the datagrams of an Ethernet frame. Raises ProtocolError if it is invalid or cut."""
     if len(frame) < HEADER_BYTES or int.from_bytes(frame[12:14], "big") != ETHERTYPE:
-        raise WireError(f"no EtherCAT frame: {frame[:HEADER_BYTES].hex(' ')}")
+        raise ProtocolError(f"no EtherCAT frame: {frame[:HEADER_BYTES].hex(' ')}")
     header = int.from_bytes(frame[14:16], "little")
     if header >> 12 != PROTOCOL_DATAGRAMS:
-        raise WireError(f"EtherCAT protocol {header >> 12}, expected 1 (datagrams)")
+        raise ProtocolError(f"EtherCAT protocol {header >> 12}, expected 1 (datagrams)")
     end = HEADER_BYTES + (header & LENGTH_MASK)
     if end > len(frame):
-        raise WireError(f"the length of the frame is {end} bytes, found {len(frame)}")
+        raise ProtocolError(f"the length of the frame is {end} bytes, found {len(frame)}")
     datagrams = []
     position, more = HEADER_BYTES, True
     while more:
@@ -105,12 +105,12 @@ def decode_frame(frame: bytes) -> list[Datagram]:
 
 def _datagram(frame: bytes, position: int, end: int) -> tuple[Datagram, int, bool]:
     if position + DATAGRAM_BYTES > end:
-        raise WireError(f"a datagram begins at byte {position}, but the frame ends at {end}")
+        raise ProtocolError(f"a datagram begins at byte {position}, but the frame ends at {end}")
     command, index, address, flags, event = DATAGRAM_HEADER.unpack_from(frame, position)
     start = position + DATAGRAM_HEADER.size
     stop = start + (flags & LENGTH_MASK)
     if stop + WORKING_COUNTER.size > end:
-        raise WireError(f"datagram at byte {position} ends at {stop + 2}, the frame at {end}")
+        raise ProtocolError(f"datagram at byte {position} ends at {stop + 2}, the frame at {end}")
     counter = WORKING_COUNTER.unpack_from(frame, stop)[0]
     datagram = Datagram(command, address, bytes(frame[start:stop]), index, event, counter)
     return datagram, stop + WORKING_COUNTER.size, bool(flags & MORE_FOLLOWS)

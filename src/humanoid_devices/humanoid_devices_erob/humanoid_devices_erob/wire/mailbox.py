@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from struct import Struct
 
-from humanoid_devices_erob.wire.errors import WireError
+from humanoid_devices_erob.wire.errors import ProtocolError
 
 _HEADER = Struct("<HHBB")
 HEADER_BYTES = _HEADER.size
@@ -49,13 +49,13 @@ class MailboxHeader:
     counter: int = 0  # 1 .. 7, the slave drops a repetition; 0: not checked
 
     def encode(self) -> bytes:
-        """Return the six bytes. Raises WireError for a field that doesn't fit."""
+        """Return the six bytes. Raises ProtocolError for a field that doesn't fit."""
         if not (0 <= self.length <= 0xFFFF and 0 <= self.address <= 0xFFFF):
-            raise WireError(f"mailbox length and address are 16 bits each: {self}")
+            raise ProtocolError(f"mailbox length and address are 16 bits each: {self}")
         if not (0 <= self.priority <= 3 and 0 <= self.channel <= 63):
-            raise WireError(f"mailbox priority has 2 bits, channel has 6: {self}")
+            raise ProtocolError(f"mailbox priority has 2 bits, channel has 6: {self}")
         if not (0 <= self.type <= 15 and 0 <= self.counter <= 7):
-            raise WireError(f"mailbox type has 4 bits, counter has 3: {self}")
+            raise ProtocolError(f"mailbox type has 4 bits, counter has 3: {self}")
         return _HEADER.pack(
             self.length,
             self.address,
@@ -65,24 +65,24 @@ class MailboxHeader:
 
     @classmethod
     def decode(cls, data: bytes) -> "MailboxHeader":
-        """Return the header at the start of `data`. Raises WireError if it is cut."""
+        """Return the header at the start of `data`. Raises ProtocolError if it is cut."""
         if len(data) < HEADER_BYTES:
-            raise WireError(f"a mailbox header has 6 bytes, not {len(data)}: {data.hex(' ')}")
+            raise ProtocolError(f"a mailbox header has 6 bytes, not {len(data)}: {data.hex(' ')}")
         length, address, channel, kind = _HEADER.unpack_from(data)
         return cls(length, address, channel >> 6, channel & 0x3F, kind & 0xF, kind >> 4 & 0x7)
 
 
 def encode_mailbox(payload: bytes, *, counter: int, type: int = MailboxType.COE) -> bytes:
-    """Return header and payload, not padded to the mailbox's size. Raises WireError."""
+    """Return header and payload, not padded to the mailbox's size. Raises ProtocolError."""
     return MailboxHeader(len(payload), type=type, counter=counter).encode() + payload
 
 
 def decode_mailbox(data: bytes) -> tuple[MailboxHeader, bytes]:
-    """Return header and payload of a message without padding. Raises WireError if it is cut."""
+    """Return header and payload of a message without padding. Raises ProtocolError if it is cut."""
     header = MailboxHeader.decode(data)
     payload = bytes(data[HEADER_BYTES : HEADER_BYTES + header.length])
     if len(payload) < header.length:
-        raise WireError(
+        raise ProtocolError(
             f"the length of the mailbox data is {header.length} bytes, found {len(payload)}"
         )
     return header, payload
@@ -94,9 +94,9 @@ def encode_mailbox_error(code: int) -> bytes:
 
 
 def decode_mailbox_error(payload: bytes) -> int:
-    """Return the MailboxErrorCode (or an unknown one) of an ERROR payload. Raises WireError."""
+    """Return the MailboxErrorCode (or an unknown one) of an ERROR payload. Raises ProtocolError."""
     if len(payload) < _ERROR.size or _ERROR.unpack_from(payload)[0] != _ERROR_COMMAND:
-        raise WireError(f"not a mailbox error reply: {payload.hex(' ')}")
+        raise ProtocolError(f"not a mailbox error reply: {payload.hex(' ')}")
     return int(_ERROR.unpack_from(payload)[1])
 
 

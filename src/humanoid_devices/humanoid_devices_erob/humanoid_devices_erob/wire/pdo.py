@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from struct import Struct
 
 from humanoid_devices_erob.wire import objects
-from humanoid_devices_erob.wire.errors import WireError
+from humanoid_devices_erob.wire.errors import ProtocolError
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,9 +22,9 @@ class PdoEntry:
 
     @classmethod
     def unpacked(cls, packed: int) -> "PdoEntry":
-        """Return the entry in `packed`. Raises WireError unless it is a u32."""
+        """Return the entry in `packed`. Raises ProtocolError unless it is a u32."""
         if not 0 <= packed <= 0xFFFFFFFF:
-            raise WireError(f"a PDO mapping entry is an unsigned 32-bit number, not {packed}")
+            raise ProtocolError(f"a PDO mapping entry is an unsigned 32-bit number, not {packed}")
         return cls(packed >> 16, packed >> 8 & 0xFF, packed & 0xFF)
 
 

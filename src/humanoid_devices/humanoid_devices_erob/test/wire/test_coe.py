@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from humanoid_devices_erob.wire import coe
 from humanoid_devices_erob.wire.abort import AbortCode, describe_abort
-from humanoid_devices_erob.wire.errors import WireError
+from humanoid_devices_erob.wire.errors import ProtocolError
 
 # CoE header (service in the upper four bits of a little-endian u16), command, index, subindex, …
 REQUESTS = {
@@ -88,7 +88,7 @@ def test_an_abort_that_some_slaves_send_as_a_response_is_decoded() -> None:
     ],
 )
 def test_bytes_that_are_no_request_are_refused(text: str) -> None:
-    with pytest.raises(WireError):
+    with pytest.raises(ProtocolError):
         coe.decode_request(bytes.fromhex(text))
 
 
@@ -104,20 +104,20 @@ def test_bytes_that_are_no_request_are_refused(text: str) -> None:
     ],
 )
 def test_bytes_that_are_no_response_are_refused(text: str) -> None:
-    with pytest.raises(WireError):
+    with pytest.raises(ProtocolError):
         coe.decode_response(bytes.fromhex(text))
 
 
 @pytest.mark.parametrize("data", [b"", b"12345"])
 def test_an_expedited_transfer_refuses_what_it_cannot_carry(data: bytes) -> None:
-    with pytest.raises(WireError, match="0x2381:01"):
+    with pytest.raises(ProtocolError, match="0x2381:01"):
         coe.ExpeditedDownload(0x2381, 1, data).encode()
-    with pytest.raises(WireError, match="0x2381:01"):
+    with pytest.raises(ProtocolError, match="0x2381:01"):
         coe.ExpeditedUpload(0x2381, 1, data).encode()
 
 
 def test_an_emergency_refuses_data_that_is_not_five_bytes() -> None:
-    with pytest.raises(WireError, match="5 bytes"):
+    with pytest.raises(ProtocolError, match="5 bytes"):
         coe.Emergency(0xA000, 0, b"1234").encode()
 
 
@@ -174,6 +174,6 @@ def test_any_bytes_are_a_message_or_a_wire_error(data: bytes) -> None:
     for decode in (coe.decode_request, coe.decode_response):
         try:
             message = decode(data)
-        except WireError:
+        except ProtocolError:
             continue
         assert message is not None

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from humanoid_devices_erob.wire.errors import WireError
+from humanoid_devices_erob.wire.errors import ProtocolError
 from humanoid_devices_erob.wire.frame import (
     Command,
     Datagram,
@@ -51,14 +51,14 @@ def test_an_encoded_frame_is_decoded(several: list[Datagram]) -> None:
 @given(datagrams, st.data())
 def test_a_cut_frame_is_refused(several: list[Datagram], data: st.DataObject) -> None:
     frame = encode_frame(several)
-    with pytest.raises(WireError):
+    with pytest.raises(ProtocolError):
         decode_frame(frame[: data.draw(st.integers(0, len(frame) - 1))])
 
 
 def test_a_datagram_longer_than_its_frame_is_refused() -> None:
     frame = bytearray(encode_frame([Datagram(Command.LRW, 0, b"abcd")]) + bytes(20))  # padded
     frame[22] = 6
-    with pytest.raises(WireError, match="datagram at byte 16 ends at 34, the frame at 32"):
+    with pytest.raises(ProtocolError, match="datagram at byte 16 ends at 34, the frame at 32"):
         decode_frame(bytes(frame))
 
 
@@ -67,17 +67,17 @@ def test_any_bytes_are_decoded_or_refused(noise: bytes) -> None:
     frame = encode_frame([Datagram(Command.NOP, 0, b"")])[:14] + noise
     try:
         found = decode_frame(frame)
-    except WireError:
+    except ProtocolError:
         return
     assert decode_frame(encode_frame(found)) == found
 
 
 def test_a_frame_longer_than_ethernet_allows_is_refused() -> None:
-    with pytest.raises(WireError, match="1514"):
+    with pytest.raises(ProtocolError, match="1514"):
         encode_frame([Datagram(Command.LRW, 0, bytes(1487))])
     assert len(encode_frame([Datagram(Command.LRW, 0, bytes(1486))])) == 1514
 
 
 def test_a_frame_without_datagrams_is_refused() -> None:
-    with pytest.raises(WireError, match="one datagram or more"):
+    with pytest.raises(ProtocolError, match="one datagram or more"):
         encode_frame([])

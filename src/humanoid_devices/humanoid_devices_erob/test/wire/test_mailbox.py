@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from humanoid_devices_erob.wire.errors import WireError
+from humanoid_devices_erob.wire.errors import ProtocolError
 from humanoid_devices_erob.wire.mailbox import (
     MailboxErrorCode,
     MailboxHeader,
@@ -40,7 +40,7 @@ def test_a_message_is_header_and_payload_and_the_rest_of_the_mailbox_is_padding(
 
 @pytest.mark.parametrize("text", ["", "0a 00 00 00 00", "0a 00 00 00 00 03 01"])
 def test_a_message_that_is_cut_is_refused(text: str) -> None:
-    with pytest.raises(WireError):
+    with pytest.raises(ProtocolError):
         decode_mailbox(bytes.fromhex(text))
 
 
@@ -58,7 +58,7 @@ def test_a_message_that_is_cut_is_refused(text: str) -> None:
     ids=str,
 )
 def test_a_field_that_does_not_fit_is_refused(header: MailboxHeader) -> None:
-    with pytest.raises(WireError):
+    with pytest.raises(ProtocolError):
         header.encode()
 
 
@@ -66,7 +66,7 @@ def test_a_mailbox_error_has_its_code() -> None:
     payload = encode_mailbox_error(MailboxErrorCode.INVALID_SIZE)
     assert payload.hex(" ") == "01 00 08 00"
     assert decode_mailbox_error(payload) == MailboxErrorCode.INVALID_SIZE
-    with pytest.raises(WireError):
+    with pytest.raises(ProtocolError):
         decode_mailbox_error(b"\x02\x00\x08\x00")
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from humanoid_devices_erob.wire import cia402, pdo
 from humanoid_devices_erob.wire.cia402 import DriveState
-from humanoid_devices_erob.wire.errors import WireError
+from humanoid_devices_erob.wire.errors import ProtocolError
 
 
 def test_the_mapping_entries_are_those_of_the_vendor_demo() -> None:
@@ -40,7 +40,7 @@ def test_every_mapping_entry_survives_packing(packed: int) -> None:
 
 @pytest.mark.parametrize("number", [-1, 2**32])
 def test_a_mapping_entry_has_32_bits(number: int) -> None:
-    with pytest.raises(WireError):
+    with pytest.raises(ProtocolError):
         pdo.PdoEntry.unpacked(number)
 
 

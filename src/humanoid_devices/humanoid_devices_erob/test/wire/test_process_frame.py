@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from humanoid_devices_erob.master.process_frame import ProcessFrame, misplaced
-from humanoid_devices_erob.wire.errors import WireError
+from humanoid_devices_erob.wire.errors import ProtocolError
 from humanoid_devices_erob.wire.frame import Command, Datagram, decode_frame, encode_frame
 from humanoid_devices_erob.wire.pdo import RX_BYTES, TX_BYTES
 
@@ -104,7 +104,7 @@ def test_a_datagram_of_another_kind_index_or_length_is_not_accepted(
 def test_outputs_of_another_length_and_too_many_slaves_are_refused() -> None:
     with pytest.raises(ValueError, match="5 bytes of outputs for 3 slaves"):
         ProcessFrame(COUNT).request(16, bytes(5))
-    with pytest.raises(WireError, match="1514 bytes at most"):
+    with pytest.raises(ProtocolError, match="1514 bytes at most"):
         ProcessFrame(100)
 
 

@@ -3,7 +3,7 @@
 import logging
 from typing import Final
 
-from humanoid_devices_robstride.wire import (
+from humanoid_devices_robstride.codec import (
     DEFAULT_HOST,
     PAYLOAD_BYTES,
     CommunicationType,
@@ -12,10 +12,10 @@ from humanoid_devices_robstride.wire import (
     FaultWarning,
     Mode,
     OperationControl,
+    ProtocolError,
     ReadParameter,
     Status,
     StatusFault,
-    WireError,
     WriteParameter,
     identifier,
     parse_identifier,
@@ -98,10 +98,10 @@ class RobstrideFirmware:
         try:
             type, extra, _ = parse_identifier(frame.identifier)
             if len(frame.data) != PAYLOAD_BYTES:
-                raise WireError(f"{type.name} with {len(frame.data)} bytes")
+                raise ProtocolError(f"{type.name} with {len(frame.data)} bytes")
             self._silence = 0
             self._dispatch(type, extra, frame)
-        except WireError as error:
+        except ProtocolError as error:
             _log.debug("Robstride %d ignores a frame: %s", self.device, error)
 
     def _dispatch(self, type: CommunicationType, extra: int, frame: CanFrame) -> None:

@@ -5,7 +5,7 @@ import struct
 from dataclasses import dataclass, replace
 from typing import Final
 
-from humanoid_devices_robstride.wire import OperationControl
+from humanoid_devices_robstride.codec import OperationControl
 
 TEMPERATURE_LIMIT: Final = 145.0  # [°C] fault (public Robstride documentation)
 TEMPERATURE_WARNING: Final = 135.0  # [°C] (public Robstride documentation)

@@ -5,7 +5,7 @@ import math
 from dataclasses import dataclass
 from typing import Final
 
-from humanoid_devices_sito.wire import (
+from humanoid_devices_sito.codec import (
     PAYLOAD_BYTES,
     PREFIX,
     Command,
@@ -14,8 +14,8 @@ from humanoid_devices_sito.wire import (
     Feedback2,
     Gains,
     MessageType,
+    ProtocolError,
     SelectMode,
-    WireError,
     identifier,
     parse_identifier,
 )
@@ -105,9 +105,9 @@ class SitoFirmware:
         try:
             _, type = parse_identifier(frame.identifier)
             if len(frame.data) != PAYLOAD_BYTES:
-                raise WireError(f"{type.name} with {len(frame.data)} bytes")
+                raise ProtocolError(f"{type.name} with {len(frame.data)} bytes")
             self._dispatch(type, frame.data)
-        except WireError as error:
+        except ProtocolError as error:
             _log.debug("Sito %d ignores a frame: %s", self.device, error)
 
     def _dispatch(self, type: MessageType, payload: bytes) -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from humanoid_devices_erob.wire import coe
 from humanoid_devices_erob.wire.abort import AbortCode
-from humanoid_devices_erob.wire.errors import WireError
+from humanoid_devices_erob.wire.errors import ProtocolError
 from humanoid_twin.ethercat.coe.dictionary import ObjectDictionary, SdoAbort
 
 _LONGEST_VALUE = 4096  # [bytes] that the slave has memory for; assumed, confirm on hardware
@@ -56,16 +56,16 @@ class SdoServer:
     def answer(self, payload: bytes, capacity: int) -> bytes | None:
         """Return the answer to an SDO request, at most `capacity` bytes; None if it needs none.
 
-        Raises WireError if `payload` is no SDO request at all.
+        Raises ProtocolError if `payload` is no SDO request at all.
         """
         if coe.service_of(payload) != coe.Service.SDO_REQUEST:
-            raise WireError(f"no SDO request: {payload[:16].hex(' ')}")
+            raise ProtocolError(f"no SDO request: {payload[:16].hex(' ')}")
         index, subindex = int.from_bytes(payload[3:5], "little"), (payload + bytes(6))[5]
         try:
             response = self._respond(coe.decode_request(payload), capacity)
         except SdoAbort as abort:
             response = self._aborted(index, subindex, abort.code)
-        except WireError:
+        except ProtocolError:
             response = self._aborted(index, subindex, AbortCode.COMMAND)
         return None if response is None else response.encode()
 

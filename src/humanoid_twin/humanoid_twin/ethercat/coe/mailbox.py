@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from humanoid_devices_erob.wire.errors import WireError
+from humanoid_devices_erob.wire.errors import ProtocolError
 from humanoid_devices_erob.wire.mailbox import (
     HEADER_BYTES,
     MailboxErrorCode,
@@ -23,7 +23,7 @@ _LONGEST_QUEUE: Final = 256  # messages
 _REPEAT_REQUEST: Final = reg.SYNC_MANAGER + reg.SYNC_MANAGER_BYTES + 6
 _REPEAT_ANSWER: Final = _REPEAT_REQUEST + 1
 
-# From a CoE payload and the room for an answer [bytes] to the answers. Raises WireError.
+# From a CoE payload and the room for an answer [bytes] to the answers. Raises ProtocolError.
 Serve = Callable[[bytes, int], Sequence[bytes]]
 
 
@@ -91,7 +91,7 @@ class Mailbox:
     def _answer(self, payload: bytes) -> None:
         try:
             answers = self._serve(payload, self._in.length - HEADER_BYTES)
-        except WireError:
+        except ProtocolError:
             error = encode_mailbox_error(MailboxErrorCode.SERVICE_NOT_SUPPORTED)
             self.post(error, MailboxType.ERROR)
             return
@@ -124,7 +124,7 @@ class Mailbox:
         self._out.mark(full=False)
         try:
             header, payload = decode_mailbox(raw)
-        except WireError:
+        except ProtocolError:
             self._refuse(MailboxErrorCode.INVALID_SIZE)
             return
         if header.counter and header.counter == self._request_counter:

@@ -5,7 +5,7 @@ from typing import Final
 
 from humanoid_devices_erob.wire.abort import AbortCode
 from humanoid_devices_erob.wire.coe import Service
-from humanoid_devices_erob.wire.errors import WireError
+from humanoid_devices_erob.wire.errors import ProtocolError
 from humanoid_twin.ethercat.coe.dictionary import Access, Entry, ObjectDictionary, SdoAbort
 
 _HEADER: Final = Struct("<HBxH")  # CoE header, operation, number of later fragments
@@ -27,10 +27,12 @@ class SdoInformation:
     def answer(self, payload: bytes, capacity: int) -> list[bytes]:
         """Return the answer to one request, in messages of at most `capacity` bytes.
 
-        Raises WireError if the request is cut.
+        Raises ProtocolError if the request is cut.
         """
         if len(payload) < _HEADER.size + 2:
-            raise WireError(f"SDO information request of {len(payload)} bytes: {payload.hex(' ')}")
+            raise ProtocolError(
+                f"SDO information request of {len(payload)} bytes: {payload.hex(' ')}"
+            )
         operation, data = payload[2] & ~_INCOMPLETE, payload[_HEADER.size :]
         try:
             described = self._describe(operation, data.ljust(4, b"\0"))

@@ -12,7 +12,7 @@ from enum import IntEnum, IntFlag
 from struct import Struct
 from typing import ClassVar, Final, Self
 
-from humanoid_devices_can.errors import WireError as WireError  # noqa: PLC0414 - from here too
+from humanoid_devices_can.errors import ProtocolError as ProtocolError  # noqa: PLC0414 - from here too
 from humanoid_devices_can.fields import pack, unpack
 
 Frame = tuple[int, bytes]  # identifier and payload
@@ -88,20 +88,20 @@ class ParameterId(IntEnum):
 
 
 def identifier(type: CommunicationType, extra: int, device: int) -> int:
-    """Return the identifier of a message. Raises WireError for a field that doesn't fit."""
+    """Return the identifier of a message. Raises ProtocolError for a field that doesn't fit."""
     if not (0 <= extra <= 0xFFFF and 0 <= device <= 0xFF):
-        raise WireError(f"{type.name}: extra {extra} has 16 bits, device {device} has 8")
+        raise ProtocolError(f"{type.name}: extra {extra} has 16 bits, device {device} has 8")
     return type << 24 | extra << 8 | device
 
 
 def parse_identifier(identifier: int) -> tuple[CommunicationType, int, int]:
-    """Return type, extra and device. Raises WireError for a message of another family."""
+    """Return type, extra and device. Raises ProtocolError for a message of another family."""
     if not 0 <= identifier < 1 << 29:
-        raise WireError(f"identifier 0x{identifier:X} has more than 29 bits")
+        raise ProtocolError(f"identifier 0x{identifier:X} has more than 29 bits")
     try:
         type = CommunicationType(identifier >> 24)
     except ValueError:
-        raise WireError(
+        raise ProtocolError(
             f"identifier 0x{identifier:08X}: Robstride motors have no communication type "
             f"{identifier >> 24}"
         ) from None
@@ -109,10 +109,10 @@ def parse_identifier(identifier: int) -> tuple[CommunicationType, int, int]:
 
 
 def _expect(type: CommunicationType, identifier: int) -> tuple[int, int]:
-    """Return extra and device of a frame that must be of `type`. Raises WireError."""
+    """Return extra and device of a frame that must be of `type`. Raises ProtocolError."""
     found, extra, device = parse_identifier(identifier)
     if found is not type:
-        raise WireError(f"expected a frame of type {type.name}, found {found.name}")
+        raise ProtocolError(f"expected a frame of type {type.name}, found {found.name}")
     return extra, device
 
 
@@ -127,14 +127,14 @@ class OperationControl:
     damping: int
 
     def encode(self, device: int) -> Frame:
-        """Return the frame for motor `device`. Raises WireError for a field that doesn't fit."""
+        """Return the frame for motor `device`. Raises ProtocolError if a field doesn't fit."""
         kind = CommunicationType.OPERATION_CONTROL
         fields = self.position, self.velocity, self.stiffness, self.damping
         return identifier(kind, self.torque, device), pack(_FOUR_WORDS, kind.name, *fields)
 
     @classmethod
     def decode(cls, identifier: int, payload: bytes) -> OperationControl:
-        """Return the fields of a frame. Raises WireError."""
+        """Return the fields of a frame. Raises ProtocolError."""
         torque, _ = _expect(CommunicationType.OPERATION_CONTROL, identifier)
         fields = unpack(_FOUR_WORDS, "OPERATION_CONTROL", payload)
         position, velocity, stiffness, damping = fields
@@ -155,9 +155,9 @@ class Status:
     temperature: int  # [0.1 °C], u16
 
     def encode(self) -> Frame:
-        """Return the frame. Raises WireError for a field that doesn't fit."""
+        """Return the frame. Raises ProtocolError for a field that doesn't fit."""
         if not (0 <= self.device <= 0xFF and 0 <= self.faults <= 0x3F and 0 <= self.mode <= 3):
-            raise WireError(f"device has 8 bits, faults 6, mode 2: {self}")
+            raise ProtocolError(f"device has 8 bits, faults 6, mode 2: {self}")
         extra = self.device | self.faults << 8 | self.mode << 14
         fields = self.position, self.velocity, self.torque, self.temperature
         payload = pack(_FOUR_WORDS, "STATUS", *fields)
@@ -165,7 +165,7 @@ class Status:
 
     @classmethod
     def decode(cls, identifier: int, payload: bytes) -> Status:
-        """Return the fields of a frame. Raises WireError."""
+        """Return the fields of a frame. Raises ProtocolError."""
         extra, host = _expect(CommunicationType.STATUS, identifier)
         faults = StatusFault(extra >> 8 & 0x3F)
         return cls(extra & 0xFF, host, faults, extra >> 14, *unpack(_FOUR_WORDS, "STATUS", payload))
@@ -190,13 +190,13 @@ class FaultReport:
     warnings: int  # FaultWarning, u32, other bits possible
 
     def encode(self) -> Frame:
-        """Return the frame. Raises WireError for a field that doesn't fit."""
+        """Return the frame. Raises ProtocolError for a field that doesn't fit."""
         payload = pack(_FAULTS, "FAULT_REPORT", self.faults, self.warnings)
         return identifier(CommunicationType.FAULT_REPORT, self.device, self.host), payload
 
     @classmethod
     def decode(cls, identifier: int, payload: bytes) -> FaultReport:
-        """Return the fields of a frame. Raises WireError."""
+        """Return the fields of a frame. Raises ProtocolError."""
         extra, host = _expect(CommunicationType.FAULT_REPORT, identifier)
         return cls(extra & 0xFF, host, *unpack(_FAULTS, "FAULT_REPORT", payload))
 
@@ -232,14 +232,14 @@ class _ParameterFrame:
     _type: ClassVar[CommunicationType]
 
     def encode(self) -> Frame:
-        """Return the frame. Raises WireError for a field that doesn't fit."""
+        """Return the frame. Raises ProtocolError for a field that doesn't fit."""
         _expect_value(self.value)
         payload = pack(_PARAMETER, self._type.name, self.parameter, self.value)
         return identifier(self._type, self.sender, self.receiver), payload
 
     @classmethod
     def decode(cls, identifier: int, payload: bytes) -> Self:
-        """Return the fields of a frame. Raises WireError."""
+        """Return the fields of a frame. Raises ProtocolError."""
         sender, receiver = _expect(cls._type, identifier)
         return cls(sender, receiver, *unpack(_PARAMETER, cls._type.name, payload))
 
@@ -265,11 +265,11 @@ class WriteParameter(_ParameterFrame):
 
 def _expect_value(value: bytes) -> None:
     if len(value) != 4:
-        raise WireError(f"a parameter's value has 4 bytes, not {len(value)}")
+        raise ProtocolError(f"a parameter's value has 4 bytes, not {len(value)}")
 
 
 def pack_value(parameter: ParameterId, value: float) -> bytes:
-    """Return the four bytes of a parameter's value. Raises WireError for one that doesn't fit."""
+    """Return the four bytes of a parameter's value. Raises ProtocolError if it doesn't fit."""
     layout = _VALUE[parameter]
     whole = layout is not _FLOAT and float(value).is_integer()
     return pack(layout, parameter.name, int(value) if whole else value)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from humanoid_devices_sito.wire import (
+from humanoid_devices_sito.codec import (
     RESET_PAYLOAD,
     Command,
     ControlMode,
@@ -14,8 +14,8 @@ from humanoid_devices_sito.wire import (
     Feedback2,
     Gains,
     MessageType,
+    ProtocolError,
     SelectMode,
-    WireError,
     identifier,
     parse_identifier,
 )
@@ -90,31 +90,31 @@ def test_encoded_gains_are_decoded_to_the_same_gains(stiffness, damping) -> None
     ids=str,
 )
 def test_field_that_does_not_fit_is_refused(message) -> None:
-    with pytest.raises(WireError):
+    with pytest.raises(ProtocolError):
         message.encode()
 
 
 @pytest.mark.parametrize("kind", [Command, Feedback1, Feedback2, Gains, SelectMode])
 @pytest.mark.parametrize("length", [0, 7, 9])
 def test_payload_of_another_length_is_refused(kind, length) -> None:
-    with pytest.raises(WireError, match=f"8 bytes, not {length}"):
+    with pytest.raises(ProtocolError, match=f"8 bytes, not {length}"):
         kind.decode(bytes(length))
 
 
 @pytest.mark.parametrize("found", [0x02800516, 0x05071609, 0x15061609, 0x609, -1])
 def test_identifier_of_another_family_is_refused(found) -> None:
-    with pytest.raises(WireError, match="not of a Sito motor"):
+    with pytest.raises(ProtocolError, match="not of a Sito motor"):
         parse_identifier(found)
 
 
 def test_identifier_of_an_unknown_type_is_refused() -> None:
-    with pytest.raises(WireError, match="no message type 0x02"):
+    with pytest.raises(ProtocolError, match="no message type 0x02"):
         parse_identifier(0x05061602)
 
 
 @pytest.mark.parametrize("device", [-1, 256])
 def test_device_must_fit_a_byte(device) -> None:
-    with pytest.raises(WireError, match="0 to 255"):
+    with pytest.raises(ProtocolError, match="0 to 255"):
         identifier(device, MessageType.RESET)
 
 
@@ -122,10 +122,10 @@ def test_device_must_fit_a_byte(device) -> None:
 def test_any_frame_is_decoded_or_refused(found, payload) -> None:
     for decode in (Command.decode, Feedback1.decode, Feedback2.decode, Gains.decode):
         if len(payload) != 8:
-            with pytest.raises(WireError):
+            with pytest.raises(ProtocolError):
                 decode(payload)
     try:
         device, kind = parse_identifier(found)
-    except WireError:
+    except ProtocolError:
         return
     assert identifier(device, kind) == found

@@ -6,16 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from humanoid_devices_robstride.wire import (
+from humanoid_devices_robstride.codec import (
     CommunicationType,
     FaultReport,
     Mode,
     OperationControl,
     ParameterId,
+    ProtocolError,
     ReadParameter,
     Status,
     StatusFault,
-    WireError,
     WriteParameter,
     disable,
     enable,
@@ -102,7 +102,7 @@ def test_value_of_a_parameter_has_the_parameters_type(parameter, value, packed) 
     ],
 )
 def test_value_that_does_not_fit_is_refused(parameter, value) -> None:
-    with pytest.raises(WireError):
+    with pytest.raises(ProtocolError):
         pack_value(parameter, value)
 
 
@@ -140,19 +140,19 @@ def test_encoded_message_is_decoded_to_the_same_message(message) -> None:
     ],
 )
 def test_field_that_does_not_fit_is_refused(encode) -> None:
-    with pytest.raises(WireError):
+    with pytest.raises(ProtocolError):
         encode()
 
 
 @pytest.mark.parametrize("kind", [OperationControl, Status, FaultReport, ReadParameter])
 def test_frame_of_another_type_is_refused(kind) -> None:
-    with pytest.raises(WireError, match="found SAVE"):
+    with pytest.raises(ProtocolError, match="found SAVE"):
         kind.decode(identifier(CommunicationType.SAVE, 0, 0), bytes(8))
 
 
 @pytest.mark.parametrize("found", [0x05061609, 0x1F000000, 1 << 29, -1])
 def test_identifier_of_another_family_is_refused(found) -> None:
-    with pytest.raises(WireError):
+    with pytest.raises(ProtocolError):
         parse_identifier(found)
 
 
@@ -161,7 +161,7 @@ def test_any_frame_is_decoded_or_refused(found, payload) -> None:
     for kind in (OperationControl, Status, FaultReport, ReadParameter, WriteParameter):
         try:
             message = kind.decode(found, payload)
-        except WireError:
+        except ProtocolError:
             continue
         if kind is Status:
             assert message.encode() == (found, payload)

@@ -11,7 +11,7 @@ from enum import IntEnum
 from struct import Struct
 from typing import Final
 
-from humanoid_devices_can.errors import WireError as WireError  # noqa: PLC0414 - from here too
+from humanoid_devices_can.errors import ProtocolError as ProtocolError  # noqa: PLC0414 - from here too
 from humanoid_devices_can.fields import pack, unpack
 
 PREFIX: Final = 0x05060000
@@ -45,20 +45,20 @@ class ControlMode(IntEnum):
 
 
 def identifier(device: int, type: MessageType) -> int:
-    """Return the identifier for `device`. Raises WireError unless the id fits a byte."""
+    """Return the identifier for `device`. Raises ProtocolError unless the id fits a byte."""
     if not 0 <= device <= 0xFF:
-        raise WireError(f"a Sito device id is 0 to 255, not {device}")
+        raise ProtocolError(f"a Sito device id is 0 to 255, not {device}")
     return PREFIX | device << 8 | type
 
 
 def parse_identifier(identifier: int) -> tuple[int, MessageType]:
-    """Return device and type. Raises WireError for a message of another family."""
+    """Return device and type. Raises ProtocolError for a message of another family."""
     if identifier & ~0xFFFF != PREFIX:
-        raise WireError(f"identifier 0x{identifier:08X} is not of a Sito motor (0x0506xxxx)")
+        raise ProtocolError(f"identifier 0x{identifier:08X} is not of a Sito motor (0x0506xxxx)")
     try:
         return identifier >> 8 & 0xFF, MessageType(identifier & 0xFF)
     except ValueError:
-        raise WireError(
+        raise ProtocolError(
             f"identifier 0x{identifier:08X}: Sito motors have no message type "
             f"0x{identifier & 0xFF:02X}"
         ) from None
@@ -74,13 +74,13 @@ class SelectMode:
     feedback_3: int
 
     def encode(self) -> bytes:
-        """Return the payload. Raises WireError for a field that doesn't fit."""
+        """Return the payload. Raises ProtocolError for a field that doesn't fit."""
         fields = self.mode, self.feedback_1, self.feedback_2, self.feedback_3
         return pack(_SELECT_MODE, "SELECT_MODE", *fields)
 
     @classmethod
     def decode(cls, payload: bytes) -> SelectMode:
-        """Return the fields of a payload. Raises WireError."""
+        """Return the fields of a payload. Raises ProtocolError."""
         return cls(*unpack(_SELECT_MODE, "SELECT_MODE", payload))
 
 
@@ -93,12 +93,12 @@ class Command:
     position: int  # [counts], i32
 
     def encode(self) -> bytes:
-        """Return the payload. Raises WireError for a field that doesn't fit."""
+        """Return the payload. Raises ProtocolError for a field that doesn't fit."""
         return pack(_COMMAND, "command", self.current, self.velocity, self.position)
 
     @classmethod
     def decode(cls, payload: bytes) -> Command:
-        """Return the fields of a payload. Raises WireError."""
+        """Return the fields of a payload. Raises ProtocolError."""
         return cls(*unpack(_COMMAND, "command", payload))
 
 
@@ -110,12 +110,12 @@ class Gains:
     damping: float
 
     def encode(self) -> bytes:
-        """Return the payload. Raises WireError for a number beyond f32."""
+        """Return the payload. Raises ProtocolError for a number beyond f32."""
         return pack(_GAINS, "gains", self.stiffness, self.damping)
 
     @classmethod
     def decode(cls, payload: bytes) -> Gains:
-        """Return the fields of a payload. Raises WireError."""
+        """Return the fields of a payload. Raises ProtocolError."""
         return cls(*unpack(_GAINS, "gains", payload))
 
 
@@ -127,12 +127,12 @@ class Feedback1:
     velocity: int  # [counts/s], i16
 
     def encode(self) -> bytes:
-        """Return the payload. Raises WireError for a field that doesn't fit."""
+        """Return the payload. Raises ProtocolError for a field that doesn't fit."""
         return pack(_FEEDBACK_1, "FEEDBACK_1", self.current, self.velocity)
 
     @classmethod
     def decode(cls, payload: bytes) -> Feedback1:
-        """Return the fields of a payload. Raises WireError."""
+        """Return the fields of a payload. Raises ProtocolError."""
         return cls(*unpack(_FEEDBACK_1, "FEEDBACK_1", payload))
 
 
@@ -143,10 +143,10 @@ class Feedback2:
     position: int  # [counts], i32
 
     def encode(self) -> bytes:
-        """Return the payload. Raises WireError for a field that doesn't fit."""
+        """Return the payload. Raises ProtocolError for a field that doesn't fit."""
         return pack(_FEEDBACK_2, "FEEDBACK_2", self.position)
 
     @classmethod
     def decode(cls, payload: bytes) -> Feedback2:
-        """Return the fields of a payload. Raises WireError."""
+        """Return the fields of a payload. Raises ProtocolError."""
         return cls(*unpack(_FEEDBACK_2, "FEEDBACK_2", payload))
