@@ -27,7 +27,7 @@ ALONE = (
     "src/humanoid_devices/humanoid_devices_can/test/test_short_frames.py",
     "src/humanoid_devices/humanoid_devices_can/test/test_slcan.py",
     "src/humanoid_devices/humanoid_devices_can/test/test_threads.py",
-    "src/humanoid_devices/humanoid_devices_erob/test/wire/test_raw_socket.py",
+    "src/humanoid_devices/humanoid_devices_erob/test/protocol/test_raw_socket.py",
     "src/humanoid_devices/humanoid_devices_sito/test/test_guard.py",
     "src/humanoid_devices/humanoid_devices_sito/test/test_serial.py",
     "src/humanoid_twin/test/ethercat/acceptance/test_pysoem.py",

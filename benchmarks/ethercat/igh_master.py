@@ -26,9 +26,9 @@ from typing import Final
 import pysoem
 
 from benchmarks.ethercat.locked_sdo import FRAME_TIMEOUT, pdo_setup
-from humanoid_devices_erob.wire import cia402, pdo
-from humanoid_devices_erob.wire.coe import DownloadResponse, ExpeditedDownload, decode_response
-from humanoid_devices_erob.wire.mailbox import decode_mailbox, encode_mailbox
+from humanoid_devices_erob.protocol import cia402, pdo
+from humanoid_devices_erob.protocol.coe import DownloadResponse, ExpeditedDownload, decode_response
+from humanoid_devices_erob.protocol.mailbox import decode_mailbox, encode_mailbox
 from humanoid_twin.ethercat.control import RingControl
 
 STAGING: Final = 1.06  # [s] per slave, from 70 s at 50 Hz and 13.6 s at 1 kHz for ten slaves

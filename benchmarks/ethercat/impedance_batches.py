@@ -14,7 +14,7 @@ from humanoid_devices_erob.drive.gains import (
     write_order,
 )
 from humanoid_devices_erob.mailbox.sdo import SdoBatch, SdoObject, SdoStatus
-from humanoid_devices_erob.wire.objects import FEED_FORWARD
+from humanoid_devices_erob.protocol.objects import FEED_FORWARD
 
 BATCH_TIMEOUT = 5.0  # [s] timeout of a batch
 

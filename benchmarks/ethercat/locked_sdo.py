@@ -15,7 +15,7 @@ from typing import Final
 import pysoem
 
 from humanoid_devices_erob.mailbox.sdo import SdoObject
-from humanoid_devices_erob.wire import pdo
+from humanoid_devices_erob.protocol import pdo
 
 SDO_TIMEOUT: Final = 100_000  # [us]
 FRAME_TIMEOUT: Final = 20_000  # [us]

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from fault_campaign.judging.violation import Violation, ViolationType
 from humanoid_control_common.rules.modes import SAFE_MODES
-from humanoid_devices_erob.wire.frame import Command, decode_frame
+from humanoid_devices_erob.protocol.frame import Command, decode_frame
 from humanoid_stepped.robot import SteppedRobot
 from humanoid_stepped.stepped_machine import EPOCH
 from humanoid_twin.ethercat.firmware import AlState

@@ -12,9 +12,9 @@ from sensor_msgs.msg import JointState
 from test_support.prime_actuators import RING_JOINTS
 
 from humanoid_control_common.rules.modes import Mode
-from humanoid_devices_erob.wire.coe import ExpeditedDownload, UploadRequest
-from humanoid_devices_erob.wire.frame import Command, Datagram, encode_frame, physical
-from humanoid_devices_erob.wire.mailbox import encode_mailbox
+from humanoid_devices_erob.protocol.coe import ExpeditedDownload, UploadRequest
+from humanoid_devices_erob.protocol.frame import Command, Datagram, encode_frame, physical
+from humanoid_devices_erob.protocol.mailbox import encode_mailbox
 from humanoid_stepped.robot import SteppedRobot
 from humanoid_stepped.stepped_machine import EPOCH
 from humanoid_twin.erob.erob_drive import ErobDrive

@@ -14,7 +14,7 @@ import pytest
 from fault_campaign.command import main
 from test_support.capture import read_capture
 
-from humanoid_devices_erob.wire.frame import decode_frame
+from humanoid_devices_erob.protocol.frame import decode_frame
 from humanoid_recording.black_box.fault_report import read_fault_report
 from humanoid_recording.reader import BagReader
 from humanoid_recording.trial_files import TrialEvent, TrialEventType, TrialFiles, read_time_line

@@ -12,7 +12,7 @@ from humanoid_devices_erob.drive.drive_registers import (
 )
 from humanoid_devices_erob.drive.gains import JointRegisters, RegisterWrite, write_order
 from humanoid_devices_erob.mailbox.sdo import SdoObject, SdoResult, SdoStatus
-from humanoid_devices_erob.wire.objects import FEED_FORWARD, VELOCITY_GAIN
+from humanoid_devices_erob.protocol.objects import FEED_FORWARD, VELOCITY_GAIN
 
 # Restored so often in a row, a drive counts as restored although it shows other registers: it may
 # keep nothing that is written behind its closed gate.

@@ -9,7 +9,7 @@ from humanoid_control_common.errors import ConfigError
 from humanoid_devices_erob.drive.drive_registers import BUS_WRITTEN, DriveRegisters, is_good
 from humanoid_devices_erob.drive.gains import JointRegisters, RegisterWrite, write_order
 from humanoid_devices_erob.mailbox.sdo import SdoObject, SdoResult, SdoStatus
-from humanoid_devices_erob.wire.objects import (
+from humanoid_devices_erob.protocol.objects import (
     FEED_FORWARD,
     POSITION_GAIN,
     VELOCITY_GAIN,

@@ -19,10 +19,10 @@ from humanoid_devices_erob.drive.error_codes import (
     describe_history,
     describe_statusword,
 )
+from humanoid_devices_erob.protocol import objects
+from humanoid_devices_erob.protocol.abort import AbortCode, describe_abort
+from humanoid_devices_erob.protocol.cia402 import DriveState, StatusBit, decode_state
 from humanoid_devices_erob.reason_codes import AL_CODES, codes_of_drive
-from humanoid_devices_erob.wire import objects
-from humanoid_devices_erob.wire.abort import AbortCode, describe_abort
-from humanoid_devices_erob.wire.cia402 import DriveState, StatusBit, decode_state
 
 # States that a statusword hardly ever shows: a drive leaves "not ready to switch on" by itself.
 # Every known error code, read as a statusword, is one of these.

@@ -13,8 +13,8 @@ from humanoid_control_cli.errors import NoAnswerError
 from humanoid_control_cli.mode_client import ModeClient
 from humanoid_control_cli.sdo.values import Address
 from humanoid_control_cli.statements import StampedStatement
+from humanoid_devices_erob.protocol.abort import describe_abort
 from humanoid_devices_erob.reason_codes import SDO_TIMED_OUT
-from humanoid_devices_erob.wire.abort import describe_abort
 
 READ: Final = "erob/read_sdo_batch"
 WRITE: Final = "erob/write_sdo_batch"

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Final
 
 from humanoid_control_common.errors import RobotError
-from humanoid_devices_erob.wire import objects
+from humanoid_devices_erob.protocol import objects
 
 LARGEST_POSITION: Final = 0xFFFF  # a ring has no more station addresses
 

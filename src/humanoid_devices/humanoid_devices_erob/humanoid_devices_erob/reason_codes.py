@@ -5,7 +5,7 @@ from typing import Final
 
 from humanoid_control_common.rules.reasons import CodeTable, ReasonCode
 from humanoid_devices_erob.drive.error_codes import ERROR_CODES
-from humanoid_devices_erob.wire.cia402 import DriveState, StatusBit, decode_state
+from humanoid_devices_erob.protocol.cia402 import DriveState, StatusBit, decode_state
 
 CODES: Final = CodeTable("EtherCAT")
 

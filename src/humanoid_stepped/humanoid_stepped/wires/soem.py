@@ -13,8 +13,14 @@ from typing import Final
 
 import pysoem
 
-from humanoid_devices_erob.wire.frame import Command, Datagram, decode_frame, encode_frame, physical
-from humanoid_devices_erob.wire.pdo import RX_BYTES, TX_BYTES
+from humanoid_devices_erob.protocol.frame import (
+    Command,
+    Datagram,
+    decode_frame,
+    encode_frame,
+    physical,
+)
+from humanoid_devices_erob.protocol.pdo import RX_BYTES, TX_BYTES
 
 INIT_ACKNOWLEDGED, PREOP = 0x11, 2
 _FIRST_STATION: Final = 0x1001

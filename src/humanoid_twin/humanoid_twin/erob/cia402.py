@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from humanoid_devices_erob.wire.cia402 import DriveState
+from humanoid_devices_erob.protocol.cia402 import DriveState
 
 STATUSWORDS: Final = {
     DriveState.SWITCH_ON_DISABLED: 592,  # this and the next three: trace of a start

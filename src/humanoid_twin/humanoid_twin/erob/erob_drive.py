@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from humanoid_devices_erob.wire.cia402 import CSP, DriveState
+from humanoid_devices_erob.protocol.cia402 import CSP, DriveState
 from humanoid_twin.erob.cia402 import STATUSWORDS, is_fault_reset, next_state
 from humanoid_twin.erob.control_loops import CascadedLoop, CspInterpolator, GainStore
 from humanoid_twin.erob.faults import DriveError, FaultMemory

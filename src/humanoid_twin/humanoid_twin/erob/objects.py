@@ -5,8 +5,8 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from humanoid_devices_erob.wire import objects as wire
-from humanoid_devices_erob.wire.abort import AbortCode
+from humanoid_devices_erob.protocol import objects as wire
+from humanoid_devices_erob.protocol.abort import AbortCode
 from humanoid_twin.erob.control_loops import GainStore, RegisterName
 from humanoid_twin.erob.faults import FaultMemory
 from humanoid_twin.erob.parameters import DriveParameters, ObjectAccess

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import TypedDict
 
-from humanoid_devices_erob.wire import objects
+from humanoid_devices_erob.protocol import objects
 from humanoid_twin.errors import RingError
 from humanoid_twin.ethercat.coe.dictionary import ObjectDictionary, SdoAbort
 from humanoid_twin.ethercat.esc.slave import Slave

@@ -5,7 +5,7 @@ from enum import Enum
 from random import Random
 from typing import Final
 
-from humanoid_devices_erob.wire.frame import (
+from humanoid_devices_erob.protocol.frame import (
     DATAGRAM_HEADER,
     HEADER_BYTES,
     LENGTH_MASK,

@@ -7,7 +7,7 @@ from pathlib import Path
 from struct import Struct
 from typing import Final
 
-from humanoid_devices_erob.wire.frame import ETHERTYPE
+from humanoid_devices_erob.protocol.frame import ETHERTYPE
 from humanoid_twin.errors import RingError
 
 # Linux numbers that Python has no names for (linux/sockios.h, linux/if_packet.h, socket.h).

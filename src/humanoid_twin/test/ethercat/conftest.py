@@ -7,10 +7,16 @@ from typing import cast
 
 import pytest
 
-from humanoid_devices_erob.wire import coe, objects
-from humanoid_devices_erob.wire.frame import Command, Datagram, decode_frame, encode_frame, physical
-from humanoid_devices_erob.wire.mailbox import decode_mailbox, encode_mailbox
-from humanoid_devices_erob.wire.pdo import RX_BYTES, TX_BYTES
+from humanoid_devices_erob.protocol import coe, objects
+from humanoid_devices_erob.protocol.frame import (
+    Command,
+    Datagram,
+    decode_frame,
+    encode_frame,
+    physical,
+)
+from humanoid_devices_erob.protocol.mailbox import decode_mailbox, encode_mailbox
+from humanoid_devices_erob.protocol.pdo import RX_BYTES, TX_BYTES
 from humanoid_twin.clock import SimulatedTime
 from humanoid_twin.ethercat.coe.dictionary import Access, Entry, ObjectDictionary, TypeCode
 from humanoid_twin.ethercat.firmware import AlState

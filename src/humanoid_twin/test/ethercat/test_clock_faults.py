@@ -5,7 +5,7 @@ from itertools import pairwise
 import pytest
 
 from humanoid_control_common.errors import ConfigError
-from humanoid_devices_erob.wire.frame import Command, Datagram, physical
+from humanoid_devices_erob.protocol.frame import Command, Datagram, physical
 from humanoid_twin.ethercat.firmware import AlState
 from humanoid_twin.ethercat.parameters import Clocks, SlaveParameters
 

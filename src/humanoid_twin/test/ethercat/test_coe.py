@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from humanoid_devices_erob.wire import coe
-from humanoid_devices_erob.wire.abort import AbortCode
-from humanoid_devices_erob.wire.errors import ProtocolError
+from humanoid_devices_erob.protocol import coe
+from humanoid_devices_erob.protocol.abort import AbortCode
+from humanoid_devices_erob.protocol.errors import ProtocolError
 from humanoid_twin.ethercat.coe.coe import SdoServer
 from humanoid_twin.ethercat.coe.dictionary import Access, Entry, ObjectDictionary, TypeCode
 

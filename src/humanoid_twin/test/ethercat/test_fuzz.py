@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from humanoid_devices_erob.wire.frame import Command, Datagram, encode_frame, physical
+from humanoid_devices_erob.protocol.frame import Command, Datagram, encode_frame, physical
 from humanoid_twin.clock import SimulatedTime
 from humanoid_twin.erob.build import build_robot, prime_arms
 from humanoid_twin.ethercat.ring import VirtualRing

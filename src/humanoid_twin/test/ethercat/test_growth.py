@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from humanoid_devices_erob.wire import coe
+from humanoid_devices_erob.protocol import coe
 
 SECONDS = [10.0, pytest.param(3600.0, marks=pytest.mark.soak)]
 PERIOD = 0.02  # [s] of the process data

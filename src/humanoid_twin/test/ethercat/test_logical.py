@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from humanoid_devices_erob.wire.frame import Command, Datagram
+from humanoid_devices_erob.protocol.frame import Command, Datagram
 
 FREE = 0x2000  # RAM that no sync manager has
 

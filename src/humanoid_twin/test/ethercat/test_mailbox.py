@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from humanoid_devices_erob.wire.mailbox import decode_mailbox
+from humanoid_devices_erob.protocol.mailbox import decode_mailbox
 from humanoid_twin.ethercat.firmware import AlState
 
 if TYPE_CHECKING:

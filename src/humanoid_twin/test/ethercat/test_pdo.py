@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from humanoid_devices_erob.wire.abort import AbortCode
-from humanoid_devices_erob.wire.pdo import RX_MAPPING, PdoEntry
+from humanoid_devices_erob.protocol.abort import AbortCode
+from humanoid_devices_erob.protocol.pdo import RX_MAPPING, PdoEntry
 from humanoid_twin.ethercat.coe.dictionary import (
     Access,
     Entry,

@@ -5,8 +5,8 @@ The requests are bytes of pysoem, so they show an error that stack and virtual r
 
 import pytest
 
-from humanoid_devices_erob.wire import coe
-from humanoid_devices_erob.wire.mailbox import MailboxType, decode_mailbox, encode_mailbox
+from humanoid_devices_erob.protocol import coe
+from humanoid_devices_erob.protocol.mailbox import MailboxType, decode_mailbox, encode_mailbox
 from humanoid_twin.ethercat.coe.coe import SdoServer
 from humanoid_twin.ethercat.coe.dictionary import Access, Entry, ObjectDictionary, TypeCode
 

@@ -4,7 +4,13 @@ import struct
 
 import pytest
 
-from humanoid_devices_erob.wire.frame import Command, Datagram, decode_frame, encode_frame, physical
+from humanoid_devices_erob.protocol.frame import (
+    Command,
+    Datagram,
+    decode_frame,
+    encode_frame,
+    physical,
+)
 
 STATION = 0x1001
 

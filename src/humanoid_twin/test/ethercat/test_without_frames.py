@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from humanoid_devices_erob.wire import coe, objects
+from humanoid_devices_erob.protocol import coe, objects
 from humanoid_twin.ethercat.commands import RingCommands
 from humanoid_twin.ethercat.firmware import AlState
 from humanoid_twin.ethercat.frame_faults import FrameFaults

@@ -16,7 +16,7 @@ from humanoid_devices_erob.mailbox.sdo import SdoBatch, SdoObject, SdoResult, Sd
 from humanoid_devices_erob.master.al_state import AlState, lead_to
 from humanoid_devices_erob.master.master import EthercatMaster
 from humanoid_devices_erob.master.ring import Ring
-from humanoid_devices_erob.wire import objects
+from humanoid_devices_erob.protocol import objects
 
 PREOP_TIMEOUT: Final = 3.0  # [s] for all slaves (SOEM: EC_TIMEOUTSTATE allows 2 s)
 HISTORY: Final = 4  # entries of 0x1003 that are read at most

@@ -13,8 +13,8 @@ from humanoid_devices_erob.bring_up.identity import check_serial_numbers
 from humanoid_devices_erob.errors import BringUpError, joined_by_text
 from humanoid_devices_erob.mailbox.sdo import Key, SdoBatch, SdoObject, SdoResult, SdoStatus
 from humanoid_devices_erob.master.ring import Ring
-from humanoid_devices_erob.wire import objects
-from humanoid_devices_erob.wire.pdo import RX_MAPPING, TX_MAPPING, PdoEntry
+from humanoid_devices_erob.protocol import objects
+from humanoid_devices_erob.protocol.pdo import RX_MAPPING, TX_MAPPING, PdoEntry
 
 SERIAL_NUMBER: Final[Key] = (objects.IDENTITY, 4)
 GATE: Final[Key] = objects.GATE_SWITCH

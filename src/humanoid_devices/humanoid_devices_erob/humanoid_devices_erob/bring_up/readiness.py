@@ -15,9 +15,9 @@ from humanoid_devices_erob.errors import joined_by_text
 from humanoid_devices_erob.mailbox.sdo import SdoBatch, SdoObject, SdoResult, SdoStatus
 from humanoid_devices_erob.master.master import EthercatMaster
 from humanoid_devices_erob.master.ring import Ring
-from humanoid_devices_erob.wire import objects
-from humanoid_devices_erob.wire.abort import AbortCode
-from humanoid_devices_erob.wire.cia402 import CSP
+from humanoid_devices_erob.protocol import objects
+from humanoid_devices_erob.protocol.abort import AbortCode
+from humanoid_devices_erob.protocol.cia402 import CSP
 
 logger = logging.getLogger(__name__)
 

@@ -5,7 +5,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from humanoid_devices_erob.wire.cia402 import (
+from humanoid_devices_erob.protocol.cia402 import (
     DISABLE_VOLTAGE,
     ENABLE,
     FAULT_RESET,

@@ -12,8 +12,8 @@ from humanoid_devices_erob.drive.gains import (
     write_order,
 )
 from humanoid_devices_erob.mailbox.sdo import Key, SdoObject, SdoResult, SdoStatus
-from humanoid_devices_erob.wire.abort import AbortCode
-from humanoid_devices_erob.wire.objects import (
+from humanoid_devices_erob.protocol.abort import AbortCode
+from humanoid_devices_erob.protocol.objects import (
     FEED_FORWARD,
     GATE_SWITCH,
     POSITION_GAIN,

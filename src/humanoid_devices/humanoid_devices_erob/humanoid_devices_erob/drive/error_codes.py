@@ -7,7 +7,7 @@ Classes of codes that the documents don't name: CiA 301, emergency error codes.
 from dataclasses import dataclass
 from typing import Final
 
-from humanoid_devices_erob.wire.cia402 import DriveState, StatusBit, decode_state
+from humanoid_devices_erob.protocol.cia402 import DriveState, StatusBit, decode_state
 
 
 @dataclass(frozen=True, slots=True)

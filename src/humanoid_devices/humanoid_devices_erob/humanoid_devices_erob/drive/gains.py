@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.robot.joints import FloatArray
-from humanoid_devices_erob.wire import objects
+from humanoid_devices_erob.protocol import objects
 
 IntArray: TypeAlias = NDArray[np.int64]
 

@@ -8,7 +8,7 @@ requests.
 from typing import Final, TypeAlias
 
 from humanoid_devices_erob.mailbox.sdo import Key, SdoObject
-from humanoid_devices_erob.wire import coe
+from humanoid_devices_erob.protocol import coe
 
 # [s] after which no answer is expected: mailboxes are commonly allowed 2 s (ESI files). It may have
 # arrived unnoticed, though.

@@ -17,10 +17,10 @@ from humanoid_devices_erob.mailbox.late_answers import LateAnswers
 from humanoid_devices_erob.mailbox.mailbox_port import Access, MailboxLayout
 from humanoid_devices_erob.mailbox.sdo import SdoObject, SdoOutcome, SdoStatus
 from humanoid_devices_erob.mailbox.sdo_transfer import Download, Transfer, Upload
-from humanoid_devices_erob.wire import coe
-from humanoid_devices_erob.wire.errors import ProtocolError
-from humanoid_devices_erob.wire.frame import DATAGRAM_BYTES
-from humanoid_devices_erob.wire.mailbox import (
+from humanoid_devices_erob.protocol import coe
+from humanoid_devices_erob.protocol.errors import ProtocolError
+from humanoid_devices_erob.protocol.frame import DATAGRAM_BYTES
+from humanoid_devices_erob.protocol.mailbox import (
     MailboxType,
     decode_mailbox,
     decode_mailbox_error,

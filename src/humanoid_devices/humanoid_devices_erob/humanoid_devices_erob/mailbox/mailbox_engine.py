@@ -8,8 +8,8 @@ from math import inf
 
 from humanoid_devices_erob.mailbox.mailbox_channel import MailboxChannel, SdoJob
 from humanoid_devices_erob.mailbox.mailbox_port import Access, MailboxLayout, MailboxPort
-from humanoid_devices_erob.wire.coe import Emergency
-from humanoid_devices_erob.wire.frame import FRAME_ROOM
+from humanoid_devices_erob.protocol.coe import Emergency
+from humanoid_devices_erob.protocol.frame import FRAME_ROOM
 
 
 def ignore_emergency(slave: int, emergency: Emergency) -> None:

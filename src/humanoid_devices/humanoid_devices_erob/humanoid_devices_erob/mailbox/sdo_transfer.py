@@ -4,9 +4,9 @@ Expedited, normal and segmented transfers (ETG.1000.6), without time and frames.
 """
 
 from humanoid_devices_erob.mailbox.sdo import LONGEST, SdoObject, SdoOutcome, SdoStatus
-from humanoid_devices_erob.wire import coe
-from humanoid_devices_erob.wire.abort import AbortCode, describe_abort
-from humanoid_devices_erob.wire.mailbox import HEADER_BYTES
+from humanoid_devices_erob.protocol import coe
+from humanoid_devices_erob.protocol.abort import AbortCode, describe_abort
+from humanoid_devices_erob.protocol.mailbox import HEADER_BYTES
 
 _EXPEDITED_BYTES = 4
 

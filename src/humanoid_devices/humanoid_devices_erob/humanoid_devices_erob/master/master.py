@@ -30,9 +30,9 @@ from humanoid_devices_erob.master.interface import (
 )
 from humanoid_devices_erob.master.process_frame import FMMUS, ProcessFrame, misplaced
 from humanoid_devices_erob.master.raw_socket import RawDatagrams, RawSocket
+from humanoid_devices_erob.protocol.errors import ProtocolError
+from humanoid_devices_erob.protocol.pdo import RX_BYTES, TX_BYTES
 from humanoid_devices_erob.settings import Identity
-from humanoid_devices_erob.wire.errors import ProtocolError
-from humanoid_devices_erob.wire.pdo import RX_BYTES, TX_BYTES
 
 # SOEM's time-outs for an answer [µs]. During set-up long enough that its three attempts happen; in
 # operation the loop can't wait for a lost frame.

@@ -12,7 +12,7 @@ from struct import Struct
 from typing import Final
 
 from humanoid_devices_erob.master.al_state import AlState
-from humanoid_devices_erob.wire.frame import (
+from humanoid_devices_erob.protocol.frame import (
     DATAGRAM_HEADER,
     ETHERTYPE,
     HEADER_BYTES,
@@ -23,7 +23,7 @@ from humanoid_devices_erob.wire.frame import (
     encode_frame,
     physical,
 )
-from humanoid_devices_erob.wire.pdo import RX_BYTES, TX_BYTES
+from humanoid_devices_erob.protocol.pdo import RX_BYTES, TX_BYTES
 
 FIRST_STATION: Final = 0x1001  # SOEM: EC_NODEOFFSET, then one more for each slave
 AL_STATUS: Final = 0x0130, 2  # register and length (ETG.1000.6)

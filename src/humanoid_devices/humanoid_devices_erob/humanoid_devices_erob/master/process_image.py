@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from humanoid_control_common.errors import HardwareError
-from humanoid_devices_erob.wire.cia402 import CSP
-from humanoid_devices_erob.wire.pdo import RX_BYTES, TX_BYTES
+from humanoid_devices_erob.protocol.cia402 import CSP
+from humanoid_devices_erob.protocol.pdo import RX_BYTES, TX_BYTES
 
-# The layouts of wire/pdo.py for all drives at once.
+# The layouts of protocol/pdo.py for all drives at once.
 OUTPUT: Final = np.dtype(
     [("controlword", "<u2"), ("target", "<i4"), ("mode", "i1"), ("padding", "u1")]
 )

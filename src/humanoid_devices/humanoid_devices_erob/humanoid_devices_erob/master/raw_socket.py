@@ -22,8 +22,8 @@ from humanoid_control_common.machine.machine import Machine
 from humanoid_devices_erob.errors import InterfaceError
 from humanoid_devices_erob.mailbox.mailbox_port import Access
 from humanoid_devices_erob.master.process_frame import FIRST_STATION, ExchangeResult, ProcessFrame
-from humanoid_devices_erob.wire.errors import ProtocolError
-from humanoid_devices_erob.wire.frame import (
+from humanoid_devices_erob.protocol.errors import ProtocolError
+from humanoid_devices_erob.protocol.frame import (
     SHORTEST_FRAME,
     Command,
     Datagram,

@@ -24,10 +24,10 @@ from humanoid_devices_erob.operation.drive_monitor import SILENCE, DriveMonitor
 from humanoid_devices_erob.operation.joint_states_gate import JointStatesGate
 from humanoid_devices_erob.operation.recovery import Recovery
 from humanoid_devices_erob.operation.sdo_policy import stiffens
+from humanoid_devices_erob.protocol import objects
+from humanoid_devices_erob.protocol.coe import Emergency
 from humanoid_devices_erob.reason_codes import TURNS_UNKNOWN
 from humanoid_devices_erob.settings import Settings
-from humanoid_devices_erob.wire import objects
-from humanoid_devices_erob.wire.coe import Emergency
 
 # [s] before the next tick in which no datagram begins: the longest, seen from Python, takes this.
 MARGIN: Final = 0.00025

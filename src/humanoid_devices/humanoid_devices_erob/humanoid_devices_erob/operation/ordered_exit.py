@@ -21,7 +21,7 @@ from humanoid_devices_erob.master.al_state import AlState, AlStatus, lead_to
 from humanoid_devices_erob.master.cyclic_exchange import DISABLE_TIMEOUT, CyclicExchange
 from humanoid_devices_erob.master.master import EthercatMaster
 from humanoid_devices_erob.master.ring import Ring
-from humanoid_devices_erob.wire import objects
+from humanoid_devices_erob.protocol import objects
 
 FOLLOW_TIME: Final = 0.02  # [s] of targets that creep before the drives are disabled
 MAIL_TIMEOUT: Final = 2.0 * LONG_TIMEOUT  # [s] for all gates, each written and read back

@@ -10,7 +10,7 @@ from humanoid_control_common.rules.modes import SAFE_MODES
 from humanoid_devices_erob.drive.drive_registers import BUS_WRITTEN
 from humanoid_devices_erob.mailbox.sdo import LONGEST, SdoBatch, SdoObject, SdoResult, SdoStatus
 from humanoid_devices_erob.mailbox.sdo_batch import Results, refused
-from humanoid_devices_erob.wire import objects
+from humanoid_devices_erob.protocol import objects
 
 # As in ReadSdoBatch and WriteSdoBatch: beginning and ending a batch takes time between two ticks.
 MOST_OBJECTS: Final = 256

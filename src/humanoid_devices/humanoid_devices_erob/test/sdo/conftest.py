@@ -15,8 +15,8 @@ from humanoid_devices_erob.mailbox.mailbox_engine import MailboxEngine
 from humanoid_devices_erob.mailbox.mailbox_port import Access, MailboxLayout
 from humanoid_devices_erob.mailbox.sdo import SdoBatch, SdoObject, SdoResult
 from humanoid_devices_erob.mailbox.sdo_batch import SHORT_TIMEOUT, SdoBatches
-from humanoid_devices_erob.wire import coe
-from humanoid_devices_erob.wire.mailbox import decode_mailbox, encode_mailbox
+from humanoid_devices_erob.protocol import coe
+from humanoid_devices_erob.protocol.mailbox import decode_mailbox, encode_mailbox
 
 LAYOUT = MailboxLayout(write_address=0x1000, write_size=128, read_address=0x1080, read_size=128)
 FRAME, DATAGRAM = 40e-6, 10e-6  # [s] each takes

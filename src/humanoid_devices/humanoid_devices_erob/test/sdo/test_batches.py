@@ -11,7 +11,7 @@ import pytest
 
 from humanoid_devices_erob.mailbox.sdo import SdoBatch, SdoObject, SdoStatus
 from humanoid_devices_erob.mailbox.sdo_batch import refused
-from humanoid_devices_erob.wire import coe
+from humanoid_devices_erob.protocol import coe
 
 POSITION, VELOCITY, INTEGRAL, GATE = (0x2382, 1), (0x2381, 1), (0x2381, 2), (0x2383, 0)
 DONE, REFUSED = SdoStatus.DONE, SdoStatus.REFUSED

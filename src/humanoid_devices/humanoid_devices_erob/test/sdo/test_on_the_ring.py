@@ -13,7 +13,7 @@ from humanoid_devices_erob.mailbox.mailbox_engine import MailboxEngine
 from humanoid_devices_erob.mailbox.sdo import SdoBatch, SdoObject, SdoResult, SdoStatus
 from humanoid_devices_erob.mailbox.sdo_batch import SHORT_TIMEOUT, SdoBatches
 from humanoid_devices_erob.master.master import AlState, EthercatMaster
-from humanoid_devices_erob.wire.abort import AbortCode
+from humanoid_devices_erob.protocol.abort import AbortCode
 
 pytest.importorskip("humanoid_twin", reason="the virtual robot is not installed")
 from humanoid_twin.testing import ring

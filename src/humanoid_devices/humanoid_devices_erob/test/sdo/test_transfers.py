@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from humanoid_devices_erob.mailbox.sdo import LONGEST, SdoBatch, SdoObject, SdoStatus
-from humanoid_devices_erob.wire import coe
-from humanoid_devices_erob.wire.abort import AbortCode
+from humanoid_devices_erob.protocol import coe
+from humanoid_devices_erob.protocol.abort import AbortCode
 
 GAIN = (0x2381, 1)
 OTHER = (0x2382, 1)

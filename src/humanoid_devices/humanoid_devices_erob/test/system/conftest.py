@@ -23,7 +23,7 @@ from humanoid_devices_erob.erob_system import ErobSystem
 from humanoid_devices_erob.mailbox.sdo import SdoBatch, SdoObject, SdoResult, SdoStatus
 from humanoid_devices_erob.master.master import EthercatMaster
 from humanoid_devices_erob.operation.drive_impedance import ImpedanceReport
-from humanoid_devices_erob.wire.objects import (
+from humanoid_devices_erob.protocol.objects import (
     FEED_FORWARD,
     GATE_SWITCH,
     POSITION_GAIN,

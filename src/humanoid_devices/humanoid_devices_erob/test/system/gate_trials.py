@@ -26,8 +26,8 @@ from humanoid_controller_manager.hardware_component import HardwareInfo
 from humanoid_devices_erob.erob_system import ErobSystem
 from humanoid_devices_erob.mailbox.sdo import SdoBatch, SdoObject, SdoResult, SdoStatus
 from humanoid_devices_erob.master.al_state import AlState
-from humanoid_devices_erob.wire.cia402 import DriveState
-from humanoid_devices_erob.wire.frame import Command, decode_frame
+from humanoid_devices_erob.protocol.cia402 import DriveState
+from humanoid_devices_erob.protocol.frame import Command, decode_frame
 from humanoid_twin.ethercat.firmware import AlState as DriveAlState
 
 LEAST, PERIODS = 0.05, 5  # [s] and periods of the validity of joint states, by the documents

@@ -7,7 +7,7 @@ import pytest
 from humanoid_control_common.rules.modes import Mode
 from humanoid_devices_erob.mailbox.sdo import LONGEST, SdoBatch, SdoObject, SdoStatus
 from humanoid_devices_erob.operation.sdo_policy import MOST_OBJECTS, not_admitted
-from humanoid_devices_erob.wire.objects import GATE_SWITCH, POSITION_GAIN
+from humanoid_devices_erob.protocol.objects import GATE_SWITCH, POSITION_GAIN
 
 FIRM = (Mode.STANDBY, Mode.LOCOMOTION, Mode.REMOTE)
 GAIN = SdoObject(0, *POSITION_GAIN, b"\5\0\0\0")

@@ -13,8 +13,8 @@ from humanoid_control_common.rules.modes import Mode
 from humanoid_devices_erob.drive.gains import JointRegisters, Registers
 from humanoid_devices_erob.mailbox.sdo import SdoObject, SdoOutcome, SdoResult, SdoStatus
 from humanoid_devices_erob.operation.drive_impedance import DriveImpedance, ImpedanceReport
+from humanoid_devices_erob.protocol import objects
 from humanoid_devices_erob.settings import parse_settings
-from humanoid_devices_erob.wire import objects
 
 if TYPE_CHECKING:
     from src.humanoid_devices.humanoid_devices_erob.test.system.conftest import InfoFactory

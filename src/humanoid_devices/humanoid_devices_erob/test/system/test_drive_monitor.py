@@ -13,8 +13,8 @@ from humanoid_devices_erob.mailbox.mailbox_port import Access, MailboxLayout
 from humanoid_devices_erob.master.al_state import AlState, AlStatus
 from humanoid_devices_erob.master.ring import Ring
 from humanoid_devices_erob.operation.drive_monitor import DriveMonitor
+from humanoid_devices_erob.protocol.pdo import TX_STRUCT
 from humanoid_devices_erob.reason_codes import DRIVE_NOT_READY
-from humanoid_devices_erob.wire.pdo import TX_STRUCT
 
 JOINTS = ("shoulder", "elbow")
 HEALTHY, FAULT = 5687, 4616

@@ -11,7 +11,7 @@ from humanoid_control_common.rules.modes import Mode
 from humanoid_devices_erob.mailbox.sdo import SdoBatch, SdoObject, SdoStatus
 from humanoid_devices_erob.master.al_state import AlState
 from humanoid_devices_erob.master.cyclic_exchange import DISABLE_TIMEOUT, CyclicExchange
-from humanoid_devices_erob.wire.objects import GATE_SWITCH, POSITION_GAIN, VELOCITY_GAIN
+from humanoid_devices_erob.protocol.objects import GATE_SWITCH, POSITION_GAIN, VELOCITY_GAIN
 
 INIT, PREOP, SAFEOP = 1, 2, 4
 GATE = 0x2383

@@ -13,8 +13,8 @@ from humanoid_control_common.errors import HardwareError
 from humanoid_control_common.robot.mit_interface import JointState
 from humanoid_devices_erob.drive.joint_frame import JointFrame, as_wire_counts
 from humanoid_devices_erob.master.process_image import ProcessImage
+from humanoid_devices_erob.protocol.pdo import RX_STRUCT, TX_STRUCT
 from humanoid_devices_erob.settings import parse_settings
-from humanoid_devices_erob.wire.pdo import RX_STRUCT, TX_STRUCT
 
 QUARTER = 524288 // 4  # counts of a quarter turn
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from humanoid_devices_erob.mailbox.sdo import SdoBatch, SdoObject, SdoStatus
-from humanoid_devices_erob.wire.objects import VELOCITY_GAIN
+from humanoid_devices_erob.protocol.objects import VELOCITY_GAIN
 
 
 @pytest.mark.parametrize("delay", [0.15, 1.0, 2.0])

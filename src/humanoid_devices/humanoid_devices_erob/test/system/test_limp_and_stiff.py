@@ -8,7 +8,7 @@ import pytest
 
 from humanoid_control_common.rules.modes import Mode
 from humanoid_devices_erob.mailbox.sdo import SdoObject, SdoStatus
-from humanoid_devices_erob.wire.objects import (
+from humanoid_devices_erob.protocol.objects import (
     FEED_FORWARD,
     GATE_SWITCH,
     POSITION_GAIN,

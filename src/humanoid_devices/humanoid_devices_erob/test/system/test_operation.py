@@ -11,7 +11,7 @@ from humanoid_controller_manager.hardware_component import HARDWARE_CONTRACT
 from humanoid_devices_erob.drive.drive_registers import REGISTERS
 from humanoid_devices_erob.mailbox.sdo import SdoBatch, SdoObject, SdoStatus
 from humanoid_devices_erob.master.al_state import AlState
-from humanoid_devices_erob.wire.objects import GATE_SWITCH, POSITION_GAIN
+from humanoid_devices_erob.protocol.objects import GATE_SWITCH, POSITION_GAIN
 
 PER_RADIAN = 524288 / (2 * np.pi)
 

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from humanoid_devices_erob.wire import coe
-from humanoid_devices_erob.wire.abort import AbortCode
-from humanoid_devices_erob.wire.errors import ProtocolError
+from humanoid_devices_erob.protocol import coe
+from humanoid_devices_erob.protocol.abort import AbortCode
+from humanoid_devices_erob.protocol.errors import ProtocolError
 from humanoid_twin.ethercat.coe.dictionary import ObjectDictionary, SdoAbort
 
 _LONGEST_VALUE = 4096  # [bytes] that the slave has memory for; assumed, confirm on hardware

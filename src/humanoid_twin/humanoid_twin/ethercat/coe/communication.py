@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from humanoid_devices_erob.wire import objects
+from humanoid_devices_erob.protocol import objects
 from humanoid_twin.ethercat.coe.dictionary import Entry, ObjectDictionary, TypeCode
 from humanoid_twin.ethercat.parameters import Identity, SyncType
 

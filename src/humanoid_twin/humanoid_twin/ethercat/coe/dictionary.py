@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import IntEnum, IntFlag
 
 from humanoid_control_common.errors import RobotError
-from humanoid_devices_erob.wire.abort import AbortCode, describe_abort
+from humanoid_devices_erob.protocol.abort import AbortCode, describe_abort
 
 Value = int | bytes
 Getter = Callable[[], Value]

@@ -4,8 +4,8 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from humanoid_devices_erob.wire.errors import ProtocolError
-from humanoid_devices_erob.wire.mailbox import (
+from humanoid_devices_erob.protocol.errors import ProtocolError
+from humanoid_devices_erob.protocol.mailbox import (
     HEADER_BYTES,
     MailboxErrorCode,
     MailboxType,

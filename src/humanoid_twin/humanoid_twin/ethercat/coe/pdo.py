@@ -5,8 +5,8 @@ from struct import Struct
 from struct import error as struct_error
 from typing import Any, Final, Protocol
 
-from humanoid_devices_erob.wire.abort import AbortCode
-from humanoid_devices_erob.wire.pdo import PdoEntry
+from humanoid_devices_erob.protocol.abort import AbortCode
+from humanoid_devices_erob.protocol.pdo import PdoEntry
 from humanoid_twin.ethercat.coe.dictionary import (
     Access,
     Entry,

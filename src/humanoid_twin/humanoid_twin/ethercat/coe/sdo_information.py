@@ -3,9 +3,9 @@
 from struct import Struct
 from typing import Final
 
-from humanoid_devices_erob.wire.abort import AbortCode
-from humanoid_devices_erob.wire.coe import Service
-from humanoid_devices_erob.wire.errors import ProtocolError
+from humanoid_devices_erob.protocol.abort import AbortCode
+from humanoid_devices_erob.protocol.coe import Service
+from humanoid_devices_erob.protocol.errors import ProtocolError
 from humanoid_twin.ethercat.coe.dictionary import Access, Entry, ObjectDictionary, SdoAbort
 
 _HEADER: Final = Struct("<HBxH")  # CoE header, operation, number of later fragments

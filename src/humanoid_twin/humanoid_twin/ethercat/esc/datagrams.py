@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
-from humanoid_devices_erob.wire.frame import (
+from humanoid_devices_erob.protocol.frame import (
     CIRCULATING,
     DATAGRAM_BYTES,
     DATAGRAM_HEADER,

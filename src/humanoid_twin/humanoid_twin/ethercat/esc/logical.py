@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Final
 
-from humanoid_devices_erob.wire.frame import Command
+from humanoid_devices_erob.protocol.frame import Command
 from humanoid_twin.ethercat.esc.process_data import ProcessData
 from humanoid_twin.ethercat.esc.slave import Slave
 from humanoid_twin.ethercat.esc.slave_chain import SlaveChain

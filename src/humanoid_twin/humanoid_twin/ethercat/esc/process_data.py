@@ -1,7 +1,7 @@
 """Process data of one slave: mapping, two buffers, and the time of the last outputs."""
 
-from humanoid_devices_erob.wire import objects
-from humanoid_devices_erob.wire.pdo import RX_MAPPING, TX_MAPPING
+from humanoid_devices_erob.protocol import objects
+from humanoid_devices_erob.protocol.pdo import RX_MAPPING, TX_MAPPING
 from humanoid_twin.clock import SimulatedTime
 from humanoid_twin.ethercat.coe.dictionary import ObjectDictionary
 from humanoid_twin.ethercat.coe.pdo import Image, Mapping

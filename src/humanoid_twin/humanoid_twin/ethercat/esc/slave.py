@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from humanoid_devices_erob.wire import objects
-from humanoid_devices_erob.wire.coe import Emergency, Service, service_of
+from humanoid_devices_erob.protocol import objects
+from humanoid_devices_erob.protocol.coe import Emergency, Service, service_of
 from humanoid_twin.clock import NEVER, SimulatedTime
 from humanoid_twin.ethercat.coe.coe import CompletedAccess, SdoServer
 from humanoid_twin.ethercat.coe.communication import Identification, add_sync_type

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 from test_support.capture import read_capture
 
-from humanoid_devices_erob.wire.frame import Command, Datagram, decode_frame, encode_frame
+from humanoid_devices_erob.protocol.frame import Command, Datagram, decode_frame, encode_frame
 from humanoid_twin.ethercat.port import Capture
 
 FRAMES = [encode_frame([Datagram(Command.BRD, 0, bytes(size))]) for size in (2, 80, 1400)]

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from humanoid_devices_erob.wire import coe
-from humanoid_devices_erob.wire.abort import AbortCode, describe_abort
-from humanoid_devices_erob.wire.errors import ProtocolError
+from humanoid_devices_erob.protocol import coe
+from humanoid_devices_erob.protocol.abort import AbortCode, describe_abort
+from humanoid_devices_erob.protocol.errors import ProtocolError
 
 # CoE header (service in the upper four bits of a little-endian u16), command, index, subindex, …
 REQUESTS = {

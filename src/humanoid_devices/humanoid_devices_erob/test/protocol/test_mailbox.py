@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from humanoid_devices_erob.wire.errors import ProtocolError
-from humanoid_devices_erob.wire.mailbox import (
+from humanoid_devices_erob.protocol.errors import ProtocolError
+from humanoid_devices_erob.protocol.mailbox import (
     MailboxErrorCode,
     MailboxHeader,
     MailboxType,

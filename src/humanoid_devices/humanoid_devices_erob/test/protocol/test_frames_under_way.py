@@ -12,8 +12,8 @@ from humanoid_control_common.machine.linux import LinuxMachine
 from humanoid_devices_erob.mailbox.mailbox_port import Access
 from humanoid_devices_erob.master.process_frame import ProcessFrame
 from humanoid_devices_erob.master.raw_socket import RawDatagrams, RawSocket
-from humanoid_devices_erob.wire.frame import Command, decode_frame, encode_frame
-from humanoid_devices_erob.wire.pdo import RX_BYTES
+from humanoid_devices_erob.protocol.frame import Command, decode_frame, encode_frame
+from humanoid_devices_erob.protocol.pdo import RX_BYTES
 
 TIMEOUT = 0.002  # [s]
 READ = [Access(0, 0x1000, 2)]

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from struct import Struct
 
-from humanoid_devices_erob.wire.errors import ProtocolError
+from humanoid_devices_erob.protocol.errors import ProtocolError
 
 _HEADER = Struct("<HHBB")
 HEADER_BYTES = _HEADER.size

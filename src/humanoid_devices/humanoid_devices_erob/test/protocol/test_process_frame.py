@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from humanoid_devices_erob.master.process_frame import ProcessFrame, misplaced
-from humanoid_devices_erob.wire.errors import ProtocolError
-from humanoid_devices_erob.wire.frame import Command, Datagram, decode_frame, encode_frame
-from humanoid_devices_erob.wire.pdo import RX_BYTES, TX_BYTES
+from humanoid_devices_erob.protocol.errors import ProtocolError
+from humanoid_devices_erob.protocol.frame import Command, Datagram, decode_frame, encode_frame
+from humanoid_devices_erob.protocol.pdo import RX_BYTES, TX_BYTES
 
 COUNT = 3
 OUTPUTS = bytes(range(1, 1 + COUNT * RX_BYTES))

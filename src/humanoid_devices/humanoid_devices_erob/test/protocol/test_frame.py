@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from humanoid_devices_erob.wire.errors import ProtocolError
-from humanoid_devices_erob.wire.frame import (
+from humanoid_devices_erob.protocol.errors import ProtocolError
+from humanoid_devices_erob.protocol.frame import (
     Command,
     Datagram,
     decode_frame,

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from humanoid_devices_erob.wire import cia402, pdo
-from humanoid_devices_erob.wire.cia402 import DriveState
-from humanoid_devices_erob.wire.errors import ProtocolError
+from humanoid_devices_erob.protocol import cia402, pdo
+from humanoid_devices_erob.protocol.cia402 import DriveState
+from humanoid_devices_erob.protocol.errors import ProtocolError
 
 
 def test_the_mapping_entries_are_those_of_the_vendor_demo() -> None:

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from struct import Struct
 
-from humanoid_devices_erob.wire import objects
-from humanoid_devices_erob.wire.errors import ProtocolError
+from humanoid_devices_erob.protocol import objects
+from humanoid_devices_erob.protocol.errors import ProtocolError
 
 
 @dataclass(frozen=True, slots=True)

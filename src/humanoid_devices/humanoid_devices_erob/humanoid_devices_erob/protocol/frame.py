@@ -6,7 +6,7 @@ from enum import IntEnum
 from struct import Struct
 from typing import Final
 
-from humanoid_devices_erob.wire.errors import ProtocolError
+from humanoid_devices_erob.protocol.errors import ProtocolError
 
 ETHERTYPE: Final = 0x88A4
 HEADER_BYTES: Final = 16  # with EtherCAT's own two bytes

@@ -11,7 +11,7 @@ from enum import IntEnum
 from struct import Struct
 from typing import ClassVar, TypeVar
 
-from humanoid_devices_erob.wire.errors import ProtocolError
+from humanoid_devices_erob.protocol.errors import ProtocolError
 
 M = TypeVar("M")
 
