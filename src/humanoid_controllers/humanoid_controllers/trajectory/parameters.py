@@ -53,7 +53,7 @@ class JointMotion(StrictModel):
         default=None, gt=0.0, description="Acceleration [rad/s^2]."
     )
     max_jerk: float | None = Field(
-        default=None, gt=0.0, description="Jerk of planned ways [rad/s^3]."
+        default=None, gt=0.0, description="Jerk of planned motions [rad/s^3]."
     )
 
 
@@ -75,7 +75,7 @@ class TrajectoryParameters(StrictModel):
     # The description has no limit of acceleration. 4 rad/s² accelerates an arm of 1 kg m² with
     # 4 Nm, a tenth of what Prime's shoulders give.
     max_acceleration: float = Field(default=4.0, gt=0.0, description="Of every joint [rad/s^2].")
-    max_jerk: float = Field(default=40.0, gt=0.0, description="Of planned ways [rad/s^3].")
+    max_jerk: float = Field(default=40.0, gt=0.0, description="Of planned motions [rad/s^3].")
     gravity_compensation: bool = Field(
         default=False, description="Hold the joints against gravity beside the motion."
     )
