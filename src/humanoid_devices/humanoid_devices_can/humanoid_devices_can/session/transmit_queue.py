@@ -34,9 +34,9 @@ class RateLimit:
         ahead = max(self._busy_until - now, 0.0) / self._interval
         return 0 if ahead > BURST - 1 else BURST - math.ceil(ahead)
 
-    def sent(self, now: float, frames: int = 1) -> None:
-        """Note that frames were sent at `now` [s]."""
-        self._busy_until = max(self._busy_until, now) + frames * self._interval
+    def sent(self, now: float) -> None:
+        """Note that a frame was sent at `now` [s]."""
+        self._busy_until = max(self._busy_until, now) + self._interval
 
 
 class Kind(IntEnum):
