@@ -55,7 +55,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if missing := [name for name in TOOLS if find_spec(name) is None]:
         raise pytest.UsageError(f"tests need {', '.join(missing)}: run `make setup`")
     from test_support.expansions import share_expansions
-    from test_support.ros_domains import on_reserved_domain
+    from test_support.ros.ros_domains import on_reserved_domain
 
     from humanoid_control_common.errors import ConfigError
 

@@ -16,7 +16,7 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 from rclpy.utilities import get_rmw_implementation_identifier
-from test_support.tuned_middleware import tuned_middleware
+from test_support.ros.tuned_middleware import tuned_middleware
 
 from benchmarks.support import program_runner
 from benchmarks.support.program_runner import TIMEOUT, Running

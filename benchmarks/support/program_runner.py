@@ -14,7 +14,7 @@ from pathlib import Path
 from types import FrameType
 from typing import IO, Final, NoReturn
 
-from test_support.ros_domains import on_reserved_domain
+from test_support.ros.ros_domains import on_reserved_domain
 
 TIMEOUT: Final = 20.0  # [s] timeout of a wait that should take a second
 END_TIMEOUT: Final = 15.0  # [s] for a program to end after a signal; `hc up` ends several itself

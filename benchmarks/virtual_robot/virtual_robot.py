@@ -19,7 +19,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import mujoco
-from test_support.prime_actuators import CAN_JOINTS, JOINTS, PRIME, RING_JOINTS, ROTORS
+from test_support.twin.prime_actuators import CAN_JOINTS, JOINTS, PRIME, RING_JOINTS, ROTORS
 
 from benchmarks.support.figures import Figure, arguments, figure, ratio, report, single
 from humanoid_devices_sito.codec import (

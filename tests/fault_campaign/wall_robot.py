@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Final, Self
 
-from test_support.ros_domains import on_reserved_domain
+from test_support.ros.ros_domains import on_reserved_domain
 
 from fault_campaign.campaign_controllers import PLUGIN, write_controllers
 from fault_campaign.disturbing.cpu_hogs import more_urgent

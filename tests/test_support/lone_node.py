@@ -8,7 +8,7 @@ import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 
-from test_support.ros_domains import reserved_domain
+from test_support.ros.ros_domains import reserved_domain
 
 TIMEOUT: Final = 20.0  # [s] timeout of an answer, long enough for a busy machine
 _LOOK: Final = 0.005  # [s]

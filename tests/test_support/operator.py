@@ -20,7 +20,7 @@ from std_srvs.srv import Trigger
 
 from humanoid_control_common.robot.robot_namespace import ROOT
 from humanoid_control_common.rules.reason_codes import RESET_SENT
-from test_support.tuned_middleware import tuned_middleware
+from test_support.ros.tuned_middleware import tuned_middleware
 
 CLEAR_FAULT: Final = "mode_manager/clear_fault"
 GONE: Final = 10  # statements since all reports are OK: the mode manager has these reports, too

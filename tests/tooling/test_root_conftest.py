@@ -15,7 +15,7 @@ ONE_FILE = "tests/tooling/test_ros_domains.py"
 def test_test_run_without_a_free_domain_reports_it_and_runs_no_test(
     tmp_path: Path, workers: tuple[str, ...]
 ) -> None:
-    plugin = "from test_support import ros_domains\nros_domains.DOMAINS = range(0)\n"
+    plugin = "from test_support.ros import ros_domains\nros_domains.DOMAINS = range(0)\n"
     (tmp_path / "no_domain.py").write_text(plugin, encoding="ascii")
     path = os.pathsep.join((str(tmp_path), str(ROOT / "tests"), os.environ.get("PYTHONPATH", "")))
     options = ("-p", "no:cacheprovider", "-p", "no_domain", *workers)

@@ -11,8 +11,8 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
-from test_support import ros_domains
-from test_support.ros_domains import on_reserved_domain, reserved_domain
+from test_support.ros import ros_domains
+from test_support.ros.ros_domains import on_reserved_domain, reserved_domain
 
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.robot import domain_lock
@@ -24,7 +24,7 @@ FEW = range(1, 9)
 RESERVES = """
 import pathlib, signal, sys
 from contextlib import ExitStack
-from test_support import ros_domains
+from test_support.ros import ros_domains
 from humanoid_control_common.robot import domain_lock
 domain_lock.FOLDER = pathlib.Path(sys.argv[1])
 ros_domains.DOMAINS = range(1, 9)

@@ -132,13 +132,14 @@ def imported(package: str, *, test: bool) -> set[str]:
     files = list(sources(package, test=test))
     beside = HELPERS | {file.stem for file in files} if test else set()
     if test:
-        files += [it for it in SUPPORT.glob("*.py") if any(_imports(file, it) for file in files)]
+        files += [it for it in SUPPORT.rglob("*.py") if any(_imports(file, it) for file in files)]
     modules = set().union(*(names_in(file)[0] for file in files))
     return modules - set(sys.stdlib_module_names) - beside - {package}
 
 
 def _imports(file: Path, support: Path) -> bool:
-    line = rf"^from {SUPPORT.name}(\.{support.stem} import | import {support.stem}\b)"
+    folder = ".".join(support.parent.relative_to(SUPPORT.parent).parts)
+    line = rf"^from {folder}(\.{support.stem} import | import {support.stem}\b)"
     return re.search(line, file.read_text(), flags=re.MULTILINE) is not None
 
 

@@ -14,7 +14,7 @@ from humanoid_control_msgs.msg import ControlMode, SafetyStatus
 from test_support.client import Client
 from test_support.controllers import write_controllers
 from test_support.operator import Participant
-from test_support.ros_domains import on_reserved_domain
+from test_support.ros.ros_domains import on_reserved_domain
 from test_support.started_process import StartedProcess, ended_at_last
 
 from humanoid_bringup import executables

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 import yaml
 from ament_index_python.packages import get_package_share_directory
-from test_support.ros_domains import reserved_domain
+from test_support.ros.ros_domains import reserved_domain
 
 from humanoid_bringup.options import Backend, Options
 from humanoid_bringup.plan import plan

@@ -19,8 +19,8 @@ import pytest
 from fault_campaign.disturbing.stalls import Stalls
 from std_msgs.msg import Bool
 from test_support.arm_joints import ALL_JOINTS
-from test_support.prime_actuators import CAN_JOINTS, JOINTS, RING_JOINTS
-from test_support.ros_domains import on_reserved_domain
+from test_support.ros.ros_domains import on_reserved_domain
+from test_support.twin.prime_actuators import CAN_JOINTS, JOINTS, RING_JOINTS
 
 from humanoid_bringup.options import Backend, Options
 from humanoid_bringup.plan import plan

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 import yaml
 from ament_index_python.packages import get_package_share_directory
-from test_support.ros_domains import reserved_domain
+from test_support.ros.ros_domains import reserved_domain
 from typer.testing import CliRunner
 
 from humanoid_bringup.supervision.terminal_signals import STOP_SIGNALS

@@ -7,7 +7,7 @@ import sys
 import pytest
 import rclpy
 from rclpy.node import Node
-from test_support.ros_domains import on_reserved_domain
+from test_support.ros.ros_domains import on_reserved_domain
 from typer.testing import CliRunner
 
 from humanoid_control_cli.app import app

@@ -16,7 +16,7 @@ import pytest
 from humanoid_control_msgs.msg import ControlMode
 from rclpy.serialization import deserialize_message
 from rich.console import Console
-from test_support.ros_domains import reserved_domain
+from test_support.ros.ros_domains import reserved_domain
 
 from humanoid_control_cli.black_box.files import Listing, Row
 from humanoid_control_cli.black_box.view import listed

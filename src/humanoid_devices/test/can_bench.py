@@ -9,7 +9,7 @@ from collections.abc import Callable
 from math import inf
 from typing import Any, Final, Protocol
 
-from test_support.virtual_can import VirtualPort
+from test_support.twin.virtual_can import VirtualPort
 
 from humanoid_control_common.robot.mit_interface import JointCommand, JointState
 from humanoid_control_common.rules.safety import SafetyLevel, SafetyReport

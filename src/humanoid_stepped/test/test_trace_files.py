@@ -8,7 +8,7 @@ import pytest
 from rcl_interfaces.msg import Log
 from rclpy.serialization import deserialize_message
 from std_msgs.msg import String
-from test_support.prime_actuators import CAN_JOINTS
+from test_support.twin.prime_actuators import CAN_JOINTS
 
 from humanoid_control_common.errors import RobotError
 from humanoid_control_common.rules.reasons import Reason

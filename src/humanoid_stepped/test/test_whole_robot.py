@@ -11,8 +11,8 @@ import pytest
 from humanoid_control_msgs.msg import MITCommand
 from std_msgs.msg import Bool
 from test_support.arm_joints import ALL_JOINTS
-from test_support.prime_actuators import CAN_JOINTS, JOINTS
 from test_support.stepped.prime import SOFT, STIFF, Prime
+from test_support.twin.prime_actuators import CAN_JOINTS, JOINTS
 
 from humanoid_control_common.rules.modes import Mode
 from humanoid_controller_manager.hardware.urdf import parse_robot_description

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_support.prime_actuators import CAN_JOINTS, JOINTS, RING_JOINTS
+from test_support.twin.prime_actuators import CAN_JOINTS, JOINTS, RING_JOINTS
 
 from humanoid_control_common.errors import ConfigError
 from humanoid_twin.mounting import Mounting, load_mountings

@@ -21,7 +21,7 @@ from rclpy.publisher import Publisher
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, String
-from test_support.ros_domains import on_reserved_domain
+from test_support.ros.ros_domains import on_reserved_domain
 from test_support.started_process import GIVE_UP, StartedProcess, ended_at_last
 
 from humanoid_viz.state.model import RobotModel

@@ -10,7 +10,7 @@ from fault_campaign.judging import observer as observing
 from fault_campaign.judging.observer import Observer
 from humanoid_control_msgs.msg import ControlMode
 from std_msgs.msg import Header
-from test_support.ros_domains import on_reserved_domain
+from test_support.ros.ros_domains import on_reserved_domain
 
 BEFORE, AFTER = "of the process before", "of the process now"
 

@@ -9,7 +9,7 @@ import pytest
 from fault_campaign.stepped.sdo_judge import LIMIT, SdoJudge
 from humanoid_control_msgs.msg import ControlMode
 from sensor_msgs.msg import JointState
-from test_support.prime_actuators import RING_JOINTS
+from test_support.twin.prime_actuators import RING_JOINTS
 
 from humanoid_control_common.rules.modes import Mode
 from humanoid_devices_erob.protocol.coe import ExpeditedDownload, UploadRequest

@@ -12,7 +12,7 @@ from typing import Any
 import can
 import pytest
 from fault_campaign.command import main
-from test_support.capture import read_capture
+from test_support.twin.capture import read_capture
 
 from humanoid_devices_erob.protocol.frame import decode_frame
 from humanoid_recording.black_box.fault_report import read_fault_report

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from humanoid_twin.mounting import Mounting
-from test_support.prime_actuators import CAN_JOINTS
 from test_support.stepped.stack import Stack
+from test_support.twin.prime_actuators import CAN_JOINTS
 
 MAILBOX_DELAY: Final = 0.002  # [s] of the drives
 # Registers by the documents: 51.47 kp/kd, 9.408 kd, 0; rounded. And the gate.

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import pytest
-from test_support.memory_ring import MemoryControl
 from test_support.stepped.stepped_time import SteppedTime
+from test_support.twin.memory_ring import MemoryControl
 
 from humanoid_bringup.calibration.limp_drive import LimpDrives
 from humanoid_bringup.calibration.robot import Drive

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_support.memory_ring import MemoryRing
+from test_support.twin.memory_ring import MemoryRing
 
 from humanoid_bringup.calibration.limp_drive import LimpDrives
 from humanoid_bringup.calibration.robot import Drive

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 import yaml
-from test_support.prime_actuators import RING_JOINTS
 from test_support.stepped.stepped_time import RingTime
+from test_support.twin.prime_actuators import RING_JOINTS
 
 from humanoid_bringup.calibration.formulas import JointCalibration, flipped
 from humanoid_bringup.calibration.limp_drive import LimpDrives

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_support.memory_ring import MemoryRing
+from test_support.twin.memory_ring import MemoryRing
 
 from humanoid_bringup_prime.impedance.manager import ImpedanceManager
 from humanoid_control_common.robot.joints import JointLimits

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from test_support.ros_domains import on_reserved_domain
+from test_support.ros.ros_domains import on_reserved_domain
 
 # Where the launch system is required, its tests must not be skipped.
 REQUIRED = os.environ.get("HUMANOID_REQUIRE_LAUNCH") == "1"

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from test_support.ros_domains import on_reserved_domain
+from test_support.ros.ros_domains import on_reserved_domain
 
 from humanoid_bringup.executables import ENVIRONMENT
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import yaml
 from ament_index_python.packages import get_package_share_directory
-from test_support.ros_domains import on_reserved_domain
+from test_support.ros.ros_domains import on_reserved_domain
 
 MISSING = not all(importlib.util.find_spec(name) for name in ("launch", "launch_ros"))
 REQUIRED = os.environ.get("HUMANOID_REQUIRE_LAUNCH") == "1"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import can
 import pytest
-from test_support.virtual_can import VirtualPort
+from test_support.twin.virtual_can import VirtualPort
 
 from humanoid_twin.can.adapters import error_frames
 from humanoid_twin.can.controller import Cause, ControllerReport, ErrorState

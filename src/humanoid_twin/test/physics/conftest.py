@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from test_support.prime_actuators import ROTORS
+from test_support.twin.prime_actuators import ROTORS
 
 from humanoid_twin.physics.mujoco_plant import MujocoPlant
 

@@ -107,7 +107,7 @@ def test_a_load_that_cannot_be_is_refused_with_the_reason(loads):
 
 @given(st.floats(-50, 50), st.floats(-50, 50), st.floats(0, 5))
 def test_loads_never_make_the_plant_diverge(prime_urdf, force, torque, mass):
-    from test_support.prime_actuators import ROTORS
+    from test_support.twin.prime_actuators import ROTORS
 
     plant = MujocoPlant(prime_urdf, ROTORS)
     loads = Loads(plant.model, plant.data, prime_urdf)

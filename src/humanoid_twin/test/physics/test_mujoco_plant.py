@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from test_support.prime_actuators import JOINTS, ROTORS
+from test_support.twin.prime_actuators import JOINTS, ROTORS
 
 from humanoid_control_common.configuration.config import read_yaml
 from humanoid_control_common.errors import ConfigError

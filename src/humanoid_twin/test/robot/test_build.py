@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from test_support.prime_actuators import CAN_JOINTS, JOINTS, PRIME, RING_JOINTS, ROTORS
+from test_support.twin.prime_actuators import CAN_JOINTS, JOINTS, PRIME, RING_JOINTS, ROTORS
 
 from humanoid_devices_sito.codec import Command, ControlMode, Gains, MessageType, SelectMode
 from humanoid_devices_sito.codec import identifier as sito_identifier

@@ -1,7 +1,7 @@
 """The commands of a whole robot."""
 
 import pytest
-from test_support.prime_actuators import JOINTS, RING_JOINTS
+from test_support.twin.prime_actuators import JOINTS, RING_JOINTS
 
 from humanoid_twin.errors import TwinError
 from humanoid_twin.robot.control import RobotControl

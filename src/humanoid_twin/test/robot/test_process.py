@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from test_support.prime_actuators import FILE
+from test_support.twin.prime_actuators import FILE
 
 from humanoid_twin.ethercat.veth import VethError, veth_pair
 from humanoid_twin.robot.main import main

@@ -12,7 +12,7 @@ import rclpy
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from sensor_msgs.msg import JointState
-from test_support.prime_actuators import JOINTS
+from test_support.twin.prime_actuators import JOINTS
 
 from humanoid_twin.truth_node import TOPIC, main
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import can
 import pytest
-from test_support.prime_actuators import CAN_JOINTS, JOINTS
+from test_support.twin.prime_actuators import CAN_JOINTS, JOINTS
 
 from humanoid_devices_sito.codec import (
     RESET_PAYLOAD,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from test_support.virtual_can import VirtualPort
+from test_support.twin.virtual_can import VirtualPort
 
 from humanoid_control_common.robot.joints import FloatArray
 from humanoid_control_common.robot.mit_interface import JointCommand, JointState

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import pytest
-from test_support.memory_ring import MemoryRing
+from test_support.twin.memory_ring import MemoryRing
 
 from humanoid_control_common.robot.joints import FloatArray
 from humanoid_control_common.robot.mit_interface import JointCommand, JointState

@@ -11,8 +11,8 @@ from typing import Any, Unpack, cast
 
 import numpy as np
 import pytest
-from test_support.memory_ring import MemoryRing
 from test_support.stepped.stepped_time import RingTime
+from test_support.twin.memory_ring import MemoryRing
 
 from humanoid_control_common.robot.joints import JointLimits
 from humanoid_control_common.robot.mit_interface import JointCommand, JointState

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Final
 
-from test_support.memory_ring import MemoryMaster, MemoryRing
+from test_support.twin.memory_ring import MemoryMaster, MemoryRing
 
 from humanoid_control_common.errors import HardwareError
 from humanoid_control_common.robot.mit_interface import JointCommand, JointState

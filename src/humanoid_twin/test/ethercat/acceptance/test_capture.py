@@ -5,7 +5,7 @@ import subprocess
 from collections import Counter
 
 import pytest
-from test_support.capture import read_capture
+from test_support.twin.capture import read_capture
 
 from humanoid_devices_erob.protocol.frame import Command, Datagram, decode_frame, encode_frame
 from humanoid_twin.ethercat.port import Capture

@@ -1,0 +1,1 @@
+"""ROS domains and middleware of tests and benchmarks."""

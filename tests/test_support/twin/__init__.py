@@ -1,0 +1,1 @@
+"""Parts of the virtual robot for tests and benchmarks."""
