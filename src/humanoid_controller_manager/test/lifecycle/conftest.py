@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar, cast
 
 import pytest
 
@@ -161,8 +161,9 @@ class World:
         self.outside: set[str] = set()
         self.hardware = Hardware()
         self.registry = Registry(safe_chain)
+        hardware = cast("Any", self.hardware)
         self.lifecycle = Lifecycle(
-            self.registry, self, robot, self.hardware, self._pending_controller, self._run
+            self.registry, self, robot, hardware, self._pending_controller, self._run
         )
 
     def connect(self) -> World:
