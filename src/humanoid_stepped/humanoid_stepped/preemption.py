@@ -16,11 +16,12 @@ import builtins
 import sys
 import threading
 from collections.abc import Callable, Sequence
+from functools import wraps
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from random import Random
 from types import CodeType, ModuleType
-from typing import Any, Final
+from typing import Any, Final, ParamSpec, TypeVar
 
 from humanoid_stepped.scheduler import Scheduler
 
@@ -37,6 +38,8 @@ LONG_INTERRUPTED: Final = frozenset({"main", "publisher", "services", "wake"})
 LONG_SHARE, LONG = 0.05, 0.04  # of their interruptions; [s] at most
 CHECK_PERIOD: Final = 20e-6  # [s] between two checks of a lock that another task holds
 _CALL: Final = "__before_statement__"  # a builtin, so that no module must import it
+Given = ParamSpec("Given")
+Found = TypeVar("Found")
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -52,13 +55,37 @@ def instrument(is_chosen: Callable[[str], bool] = is_product) -> None:
     """
     if known := sorted(name for name in sys.modules if "." not in name and is_chosen(name)):
         raise RuntimeError(f"already imported, so not interrupted: {', '.join(known)}")
-    setattr(builtins, _CALL, lambda: None)
+    setattr(builtins, _CALL, _not_counted)
     sys.meta_path.insert(0, _Finder(is_chosen))
 
 
 def is_instrumented() -> bool:
     """Return whether tasks may be interrupted in this process."""
     return hasattr(builtins, _CALL)
+
+
+def uninterrupted(function: Callable[Given, Found]) -> Callable[Given, Found]:
+    """Return `function` for a program that observes the tasks: its statements do not count.
+
+    A run with the observer is interrupted in the same places as one without it.
+    """
+
+    @wraps(function)
+    def observed(*arguments: Given.args, **named: Given.kwargs) -> Found:
+        if not is_instrumented():
+            return function(*arguments, **named)
+        counts = getattr(builtins, _CALL)
+        setattr(builtins, _CALL, _not_counted)
+        try:
+            return function(*arguments, **named)
+        finally:
+            setattr(builtins, _CALL, counts)
+
+    return observed
+
+
+def _not_counted() -> None:
+    """Count no statement."""
 
 
 class Preemption:

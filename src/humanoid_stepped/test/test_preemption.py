@@ -131,6 +131,13 @@ def test_the_campaign_holds_while_threads_are_interrupted_and_repeats_itself() -
     assert "0 of 8 trials violated a demand" in found[0].stdout
 
 
+def test_an_interrupted_trial_with_files_is_the_same_as_without(tmp_path: Path) -> None:
+    words = ["--kind", "ring: frames lost while gains are written", "--trial", "193411804"]
+    found = [faults(*words), faults(*words, "--trace", str(tmp_path / "files"))]
+    assert [it.returncode for it in found] == [0, 0], found[1].stdout + found[1].stderr
+    assert found[0].stdout == found[1].stdout
+
+
 @pytest.mark.soak  # one of about 130 trials finds it
 @pytest.mark.parametrize("mend", BY_INTERRUPTIONS)
 def test_interruptions_find_what_an_order_of_whole_turns_does_not(mend: str) -> None:

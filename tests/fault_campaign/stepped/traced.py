@@ -22,6 +22,7 @@ from humanoid_control_common.rules.reason_codes import FELL_TO_SAFETY
 from humanoid_control_common.rules.reasons import Reason
 from humanoid_recording.black_box.messages import LOGGER
 from humanoid_recording.trial_files import TrialEventType, TrialFiles
+from humanoid_stepped.preemption import uninterrupted
 from humanoid_stepped.scheduler import NANO
 from humanoid_stepped.stepped_machine import BOOT, EPOCH
 from humanoid_stepped.trace_files import TraceFiles
@@ -75,6 +76,7 @@ class TimeLine:
         self._fault = ""  # text
         self._began: int | None = None  # [ns since 1970] the fault
 
+    @uninterrupted
     def hear(self, topic: str, message: Any) -> None:
         """Note a new mode, and a fall."""
         if topic != "/control_mode" or not message.controller_name:
@@ -146,6 +148,7 @@ class TimeLine:
             return EPOCH + round(violation.at * NANO)
         return self._files.now if violation.type in _LATER else ended
 
+    @uninterrupted
     def _say(
         self,
         event_type: TrialEventType,
