@@ -65,11 +65,17 @@ def unheard(scene: Scene) -> list[str]:
 
 
 def _strangers(scene: Scene) -> None:
+    """Send frames of other devices. None has an address of a motor, which would obey it."""
+    dice, joints = scene.dice, scene.robot.joints
+    motors = {int(joints.motor(it)) for it in joints.on_bus(scene.bus)}
     for _ in range(20):
-        data = bytes(scene.dice.randrange(256) for _ in range(scene.dice.randrange(9)))
-        extended = scene.dice.random() < _EXTENDED
+        data = bytes(dice.randrange(256) for _ in range(dice.randrange(9)))
+        extended = dice.random() < _EXTENDED
         bits = 29 if extended else 11
-        scene.can.can_stray(scene.dice.randrange(1 << bits), data, extended=extended)
+        identifier = dice.randrange(1 << bits)
+        while extended and motors & {identifier & 0xFF, identifier >> 8 & 0xFF}:
+            identifier = dice.randrange(1 << bits)
+        scene.can.can_stray(identifier, data, extended=extended)
 
 
 def _other_adapter(scene: Scene) -> None:

@@ -206,6 +206,7 @@ KINDS: Final = (
         starts=(Start.DAMPING,),
         outcome=Outcome.EITHER,
         within=1.0,
+        heals=1.5,  # lost mail is waited for, and interrupted threads take longer
         follows=True,
         codes=(WORKING_COUNTER_LOW, NO_FRAME_RETURNS, DRIVE_ERRORS[0xA000], *UNCONFIRMED),
         requests_modes=True,
