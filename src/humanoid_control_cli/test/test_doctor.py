@@ -1,6 +1,7 @@
 """Findings of `hc doctor`, on simulated machines and on this one."""
 
 import os
+import re
 import resource
 from pathlib import Path
 
@@ -215,10 +216,10 @@ def test_missing_capability_is_named_with_the_action_that_requires_it(
 
 
 def test_an_environment_without_ros_is_reported_with_the_command_that_opens_it() -> None:
-    found = workspace.ros({})
+    found = workspace.ros({}, "")
     assert found.level is Level.MISSING
     assert "source env.sh" in found.remedy
-    assert workspace.ros({"ROS_DISTRO": "jazzy"}).level is Level.OK
+    assert workspace.ros({"ROS_DISTRO": "jazzy"}, "").level is Level.OK
 
 
 def test_packages_that_are_not_installed_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -276,8 +277,25 @@ def test_a_middleware_that_is_not_tuned_is_named_with_what_it_lacks(
 
 
 def test_the_middleware_in_use_is_named() -> None:
-    found = workspace.middleware({})
-    assert found.found.startswith(get_rmw_implementation_identifier())
+    assert workspace.loaded_middleware() == (get_rmw_implementation_identifier(), "")
+
+
+@pytest.mark.parametrize("cause", ["no rclpy", "no such middleware"])
+def test_the_doctor_names_why_ros_cannot_be_loaded(hc, tmp_path: Path, cause: str) -> None:
+    changes = {"RMW_IMPLEMENTATION": "rmw_nowhere"}
+    expected = "rmw_nowhere"
+    if cause == "no rclpy":
+        (tmp_path / "rclpy.py").write_text(
+            "raise ImportError('no such library\\n\\nA paragraph.')\n"
+        )
+        paths = [str(tmp_path), os.environ.get("PYTHONPATH", "")]
+        changes = {"PYTHONPATH": os.pathsep.join(paths)}
+        expected = "ImportError: no such library"
+    run = hc("doctor", **changes)
+    assert run.finish() == 1
+    assert "Traceback" not in run.text
+    assert re.search(r"^ *ROS 2 +missing +rclpy cannot be loaded", run.text, re.MULTILINE)
+    assert expected in " ".join(run.text.split())
 
 
 def test_remedies_are_shown_in_whole_lines_below_the_table() -> None:

@@ -52,10 +52,14 @@ def doctor(
 
     from humanoid_bringup.preflight.findings import Level
     from humanoid_control_cli.doctor.checks import check
-    from humanoid_control_cli.doctor.robot import robot
     from humanoid_control_cli.doctor.view import show
+    from humanoid_control_cli.doctor.workspace import ROS
 
-    findings = [*check(interface, _adapter(can) if can else None), *robot()]
+    findings = check(interface, _adapter(can) if can else None)
+    if not any(it.subject == ROS and it.level is Level.MISSING for it in findings):
+        from humanoid_control_cli.doctor.robot import robot
+
+        findings += robot()
     show(findings, Console(markup=False, highlight=False))
     if any(finding.level in {Level.MISSING, Level.BROKEN} for finding in findings):
         raise typer.Exit(1)

@@ -3,11 +3,11 @@
 import importlib
 import os
 import platform
+import subprocess
+import sys
 from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
 from typing import Final
-
-from rclpy.utilities import get_rmw_implementation_identifier
 
 from humanoid_bringup.executables import is_installed
 from humanoid_bringup.preflight.findings import Finding, missing, ok, warning
@@ -17,6 +17,7 @@ from humanoid_control_common.middleware.fastdds_tuning import PROFILE_VARIABLES,
 from humanoid_control_common.robot.domain_lock import take_domain_lock
 from humanoid_control_common.robot.robot_namespace import in_words
 
+ROS: Final = "ROS 2"
 OPEN: Final = "build the workspace and open it: `make build`, then `source env.sh`"
 FAST_DDS: Final = "`export RMW_IMPLEMENTATION=rmw_fastrtps_cpp`"
 # Programs that a bring-up of the real robot starts, and plug-ins that it loads.
@@ -31,26 +32,41 @@ PACKAGES: Final = (
 
 def workspace() -> list[Finding]:
     """Run all checks of this module."""
+    name, problem = loaded_middleware()
     return [
-        ros(os.environ),
+        ros(os.environ, problem),
         packages(),
         pysoem(),
         domain(),
-        middleware(os.environ),
+        *([middleware(os.environ, name)] if name else []),
         reach(os.environ),
     ]
 
 
-def ros(environment: Mapping[str, str]) -> Finding:
-    """Check that the environment names ROS 2, and that it can be loaded."""
+def loaded_middleware() -> tuple[str, str]:
+    """Return rclpy's name of the middleware that it loads, and why it loads none; one is empty.
+
+    It is loaded in a process of its own, which rclpy ends if the middleware is not installed.
+    """
+    program = "from rclpy.utilities import get_rmw_implementation_identifier as f; print(f())"
+    found = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    if found.returncode == 0:
+        return found.stdout.strip(), ""
+    lines = [it for it in found.stderr.splitlines() if it] or [f"exit code {found.returncode}"]
+    # The line of the exception, to which rclpy adds a paragraph.
+    return "", next((it for it in lines if "Error: " in it), lines[-1])
+
+
+def ros(environment: Mapping[str, str], problem: str) -> Finding:
+    """Check that the environment names ROS 2, and that it was loaded without a `problem`."""
     distribution = environment.get("ROS_DISTRO")
     if not distribution:
-        return missing("ROS 2", "no ROS 2 environment (ROS_DISTRO is not set)", OPEN)
-    try:
-        importlib.import_module("rclpy")
-    except ImportError as error:  # first line: rclpy adds a paragraph
-        return missing("ROS 2", f"rclpy cannot be loaded: {str(error).splitlines()[0]}", OPEN)
-    return ok("ROS 2", distribution)
+        return missing(ROS, "no ROS 2 environment (ROS_DISTRO is not set)", OPEN)
+    if problem:
+        return missing(ROS, f"rclpy cannot be loaded: {problem}", OPEN)
+    return ok(ROS, distribution)
 
 
 def packages() -> Finding:
@@ -89,16 +105,9 @@ def domain() -> Finding:
     return ok(subject, f"{in_words(str(number), namespace)} is free")
 
 
-def middleware(environment: Mapping[str, str], implementation: str = "") -> Finding:
-    """Check that the middleware works as the robot needs it.
-
-    `implementation` is rclpy's name of it; empty: the one in use.
-    """
+def middleware(environment: Mapping[str, str], name: str) -> Finding:
+    """Check that the middleware of this name works as the robot needs it."""
     subject = "middleware"
-    try:
-        name = implementation or _implementation()
-    except (ImportError, RuntimeError) as error:
-        return missing(subject, f"cannot be loaded: {str(error).splitlines()[0]}", OPEN)
     why = untuned(name, environment)
     if not why:
         return ok(
@@ -111,12 +120,6 @@ def middleware(environment: Mapping[str, str], implementation: str = "") -> Find
         "delay the control loop",
         f"{FAST_DDS}, without {', '.join(PROFILE_VARIABLES)} and ROS_STATIC_PEERS",
     )
-
-
-def _implementation() -> str:
-    from rclpy.utilities import get_rmw_implementation_identifier
-
-    return str(get_rmw_implementation_identifier())
 
 
 def reach(environment: Mapping[str, str]) -> Finding:
@@ -133,10 +136,11 @@ def reach(environment: Mapping[str, str]) -> Finding:
 
 def versions() -> dict[str, str]:
     """Return the versions that a bug report should name."""
+    name, problem = loaded_middleware()
     return {
         "humanoid_control": _version("humanoid_control_cli"),
         "ROS 2": os.environ.get("ROS_DISTRO") or "unknown (ROS_DISTRO is not set)",
-        "rmw": str(get_rmw_implementation_identifier()),
+        "rmw": name or f"not loaded: {problem}",
         "Python": platform.python_version(),
         "mujoco": _version("mujoco"),
         "pysoem": _version("pysoem"),
