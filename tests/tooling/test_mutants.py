@@ -190,6 +190,7 @@ def test_changed_c_is_compiled(
     assert '->  "limit" 4: no program: it does not compile:\n' in output
 
 
+@pytest.mark.usefixtures("impatient")
 def test_programs_of_hung_tests_are_ended_with_them(root: Path, tmp_path: Path) -> None:
     path = tmp_path / "locked"
     (root / "src/package/test/test_limit.py").write_text(
