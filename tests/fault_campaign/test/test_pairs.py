@@ -21,6 +21,7 @@ from fault_campaign.kinds.kind import (
     RefutedError,
     Scene,
 )
+from fault_campaign.robot_joints import TargetJoint
 from fault_campaign.scenario import Start
 
 from humanoid_control_common.rules.reasons import CodeTable
@@ -77,6 +78,23 @@ def test_pair_demands_a_fall_if_one_of_its_kinds_demands_it(
     log = Log()
     made = paired(log.kind("a", outcome=first), log.kind("b", outcome=second), (WRIST, ELBOW), 0.0)
     assert made.outcome is both
+
+
+@pytest.mark.parametrize(
+    ("strikes", "recovery", "unclean"),
+    [
+        (TargetJoint.CAN, Recovery.RESTART, True),
+        (TargetJoint.GUARDED, Recovery.RESTART, True),
+        (TargetJoint.RING, Recovery.RESTART, False),
+        (TargetJoint.CAN, Recovery.CLEAR, False),
+    ],
+)
+def test_a_restart_need_not_confirm_a_motor_whose_fault_is_not_cleared(
+    strikes: TargetJoint, recovery: Recovery, unclean: bool
+) -> None:
+    log = Log()
+    one, two = log.kind("a: x", recovery=recovery), log.kind("b: y", strikes=strikes)
+    assert paired(one, two, (WRIST, ELBOW), 0.0).unclean is unclean
 
 
 def test_the_weaker_bounds_hold() -> None:

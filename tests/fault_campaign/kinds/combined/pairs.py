@@ -11,8 +11,10 @@ from typing import Final
 
 from fault_campaign.judging.cause import Cause
 from fault_campaign.kinds.kind import Kind, Outcome, Recovery, Scene, nothing, widest
+from fault_campaign.robot_joints import TargetJoint
 from fault_campaign.scenario import Start
 
+_MOTORS: Final = (TargetJoint.CAN, TargetJoint.GUARDED)
 _APART: Final = 0.2  # [s] at most, from the first to the second
 # Two of these would cancel each other: they change the same stream, or give the same order.
 _ONE_OF: Final = ("command", "controller", "ROS callbacks", "joint stream")
@@ -99,6 +101,12 @@ def paired(first: Kind, second: Kind, joints: tuple[str, str], apart: float) -> 
         if kind.outcome not in (Outcome.STAYS, Outcome.STOPS)
     )
 
+    recoveries = {it.recovery for it in both}
+    # A motor that has disabled itself stays silent until its fault is cleared. A restart does not
+    # clear it before: the exit cannot confirm the motor.
+    silent = Recovery.RESTART in recoveries and any(
+        it.recovery is Recovery.CLEAR and it.strikes in _MOTORS for it in both
+    )
     return Kind(
         name=f"{first.name} + {second.name}",
         parts=tuple(zip(both, joints, strict=True)),
@@ -112,16 +120,14 @@ def paired(first: Kind, second: Kind, joints: tuple[str, str], apart: float) -> 
         within=max(it.within for it in both) + apart,
         watched=max(it.watched for it in both) + apart,
         either=[it for some in causes for it in some] or [Cause()],
-        recovery=Recovery.RESTART
-        if Recovery.RESTART in {it.recovery for it in both}
-        else Recovery.CLEAR,
+        recovery=Recovery.RESTART if Recovery.RESTART in recoveries else Recovery.CLEAR,
         heals=max(it.healed for it in both),
         spared=spared,
         follows=any(it.follows for it in both),
         requests_modes=any(it.requests_modes for it in both),
         allowed=widest([*first.allowed, *second.allowed]),
         dies=sorted({*first.dies, *second.dies}),
-        unclean=any(it.unclean for it in both),
+        unclean=silent or any(it.unclean for it in both),
         raises="|".join(it.raises for it in both if it.raises),
         adapter=first.adapter or second.adapter,
     )
