@@ -37,6 +37,7 @@ ALONE = (
 PROGRAMS = {
     "src/humanoid_bringup_prime/test/test_": {"domain", "shared_domain", "used_robot", "forks"},
     "src/humanoid_control_cli/": {"start", "start_once"},
+    "src/humanoid_devices/humanoid_devices_erob/": {"make_wire_bench"},
     "src/humanoid_viz/": {"domain"},
 }
 PROGRAM_FILES = (
