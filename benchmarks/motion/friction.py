@@ -9,18 +9,12 @@ Tracking: a sine of 0.1 rad. Holding: at 0.1 rad, with 0.2 mrad of noise.
 
 from __future__ import annotations
 
-import sys
 from datetime import date
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 import numpy as np
-
-from benchmarks.motion.friction_plots import Plots
-from benchmarks.support.figures import Figure, arguments, report, single
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests"))
 from test_support.friction_joint import (
     JOINT,
     RATE,
@@ -30,6 +24,8 @@ from test_support.friction_joint import (
     recorded_joint,
 )
 
+from benchmarks.motion.friction_plots import Plots
+from benchmarks.support.figures import Figure, arguments, report, single
 from humanoid_control_common.robot.joints import FloatArray
 from humanoid_servo_controllers.controllers import PositionController
 from humanoid_servo_controllers.friction_file import FrictionMaps, save_friction_maps

@@ -9,7 +9,6 @@ its end.
 
 from __future__ import annotations
 
-import sys
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -21,6 +20,8 @@ import yaml
 from ament_index_python.packages import get_package_share_directory
 from humanoid_control_msgs.msg import ControlMode
 from sensor_msgs.msg import JointState
+from test_support.reaching import begin_motion, shipped_motion
+from test_support.stepped.stack import Stack
 
 from benchmarks.support.figures import Figure, arguments, ratio, report, single
 from benchmarks.support.in_process import robot
@@ -34,10 +35,6 @@ from humanoid_devices_mujoco.mujoco_system import MujocoSystem
 from humanoid_policy.motion_reference import MotionReference
 from humanoid_policy_training.onnx_export import write_policy
 from humanoid_policy_training.reaching_task import reaching_task
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests"))
-from test_support.reaching import begin_motion, shipped_motion
-from test_support.stepped.stack import Stack
 
 CONTROLLER: Final = "rl_policy_controller"
 SHARE: Final = Path(get_package_share_directory("humanoid_bringup_prime"))

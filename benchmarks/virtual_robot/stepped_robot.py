@@ -21,9 +21,6 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from benchmarks.support.figures import Figure, arguments, figure, report, single
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests"))
 from fault_campaign.campaign import drawn
 from fault_campaign.kinds.catalogue import STEPPED
 from fault_campaign.robot import SOCKETCAN
@@ -31,6 +28,7 @@ from fault_campaign.robot_joints import PRIME
 from fault_campaign.stepped.prepared import Copies
 from fault_campaign.stepped.robot import SimulatedRobot
 
+from benchmarks.support.figures import Figure, arguments, figure, report, single
 from humanoid_control_common.rules.modes import Mode
 
 TRIALS = 100

@@ -70,6 +70,14 @@ def test_every_benchmark_is_tested() -> None:
     assert sorted(EXPECTED) == SCRIPTS
 
 
+def test_every_benchmark_finds_what_it_imports() -> None:
+    program = "; ".join(f"import benchmarks.{script}" for script in EXPECTED)
+    found = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False, cwd=ROOT
+    )
+    assert found.returncode == 0, found.stderr
+
+
 @pytest.mark.soak
 @pytest.mark.alone
 @pytest.mark.parametrize("script", EXPECTED)
