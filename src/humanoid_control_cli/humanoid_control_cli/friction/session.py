@@ -24,6 +24,7 @@ from humanoid_servo_controllers.friction_recording.controller import (
     recorder_parameters,
 )
 from humanoid_servo_controllers.friction_recording.recording import (
+    LONGEST,
     Bounds,
     FrictionSample,
     Recording,
@@ -34,7 +35,6 @@ END_MARGIN: Final = 0.1  # [rad] to the ends of a joint's range: a joint that br
 EFFORT_PART: Final = 0.5  # of the joint's limit
 SPEED_PART: Final = 0.5  # of the joint's limit; beyond it a recording is aborted
 PASSES: Final[dict[RecordingMethod, int]] = {"breakaway": 3, "sweep": 1}
-SILENCE: Final = 0.5  # [s] without a measurement
 GRAVITY_WAIT: Final = 0.5  # [s] for the state of the compensation, at 10 Hz
 BREAKAWAY_PACE: Final = 0.02  # [rad/s] that a breakaway recording gets along, about
 
@@ -226,7 +226,7 @@ def _judge(modes: ModeClient, recording: Recording, joint: DrivenJoint) -> None:
     if joint.error is not None:
         raise joint.error
     if not recording.done:
-        raise NoAnswerError(f"no measurement for {SILENCE:g} s: the recording is aborted")
+        raise NoAnswerError(f"no measurement for {LONGEST:g} s: the recording is aborted")
 
 
 class _LatestMeasurement:
@@ -241,7 +241,7 @@ class _LatestMeasurement:
         now = self._clock()
         if self._joint.measurements != self._count:
             self._count, self._at = self._joint.measurements, now
-        return now - self._at > SILENCE
+        return now - self._at > LONGEST
 
 
 def _taken_over(modes: ModeClient) -> bool:

@@ -5,7 +5,6 @@ from array import array
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Final, Self, TypeVar
 
-import numpy as np
 from pydantic import Field, field_validator, model_validator
 
 from humanoid_control_common.configuration.config import Document, KeyPath, StrictModel, validate
@@ -151,13 +150,12 @@ class ManagerParameters(StrictModel):
         rows = _rows("static_frictions", given, joints)
         friction: FloatArray = limits.effort * ASSUMED_FRICTION
         friction[rows] = list(given.values())
-        bounds = np.outer(_FRICTIONS, limits.effort)
-        for joint, row in zip(given, rows, strict=True):
-            if not bounds[0, row] <= friction[row] <= bounds[1, row]:
+        for (joint, value), limit in zip(given.items(), limits.effort[rows].tolist(), strict=True):
+            lowest, highest = (part * limit for part in _FRICTIONS)
+            if not lowest <= value <= highest:
                 raise ConfigError(
-                    f"'static_frictions': {joint} is {friction[row]:g} Nm, expected "
-                    f"{bounds[0, row]:.3g} to {bounds[1, row]:.3g} Nm "
-                    f"(0.01 to 0.5 of its effort limit)"
+                    f"'static_frictions': {joint} is {value:g} Nm, expected {lowest:.3g} to "
+                    f"{highest:.3g} Nm (0.01 to 0.5 of its effort limit)"
                 )
         return friction
 
