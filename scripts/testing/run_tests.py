@@ -21,6 +21,7 @@ from typing import Any, Final, Self
 
 import known_skips
 from accounting import ALONE, PHASES, PROGRAMS, PURE
+from humanoid_control_common.machine.library_environment import ENVIRONMENT
 from verdict import FAILED, Outcome, Phase, Skip, expected, judge, read
 
 UNIT, INTEGRATION = "--unit", "--integration"  # only one of the two halves
@@ -160,7 +161,8 @@ def _run(command: Sequence[str]) -> int:
 
 def _start(command: Sequence[str], **options: Any) -> subprocess.Popen[bytes]:
     paths = [str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")]
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(path for path in paths if path)}
+    path = os.pathsep.join(path for path in paths if path)
+    environment = {**ENVIRONMENT, **os.environ, "PYTHONPATH": path}
     # Under nohup a terminal that closes must reach neither the tests nor the programs they start.
     return subprocess.Popen(command, env=environment, start_new_session=_apart(), **options)
 

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import yaml
 from ament_index_python.packages import PackageNotFoundError, get_package_prefix
@@ -13,13 +13,6 @@ from humanoid_control_common.configuration.parameter_files import OF_BRING_UP
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.robot.robot_namespace import ROOT, absolute, remapping
 
-# Of the processes of a bring-up. What the user has set stays.
-ENVIRONMENT: Final = {
-    # numpy would start a thread for each core: work for arrays larger than those of a robot.
-    "OPENBLAS_NUM_THREADS": "1",
-    # Nothing is drawn: MuJoCo would start a program that searches for a display.
-    "MUJOCO_GL": "disable",
-}
 # In C: the other one takes a twentieth of a second for a robot description.
 _Dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 

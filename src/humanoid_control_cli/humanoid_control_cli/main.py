@@ -3,10 +3,12 @@
 import sys
 
 from humanoid_control_common.errors import RobotError
+from humanoid_control_common.machine.library_environment import set_library_environment
 
 
 def main() -> int:
     """Run the command line. Returns the exit code, if it hasn't ended the process already."""
+    set_library_environment()
     try:
         from humanoid_control_cli.app import app
 

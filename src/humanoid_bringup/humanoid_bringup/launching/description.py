@@ -16,7 +16,7 @@ from launch.events.process import ProcessIO
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
-from humanoid_bringup.executables import ENVIRONMENT, find_executable
+from humanoid_bringup.executables import find_executable
 from humanoid_bringup.launching.arguments import DESCRIPTION, Argument, read, refuse_unknown
 from humanoid_bringup.launching.shutdown import (
     IGNORE_SIGINT,
@@ -34,6 +34,7 @@ from humanoid_control_common.ending_times import (
     SIGINT_TO_SIGTERM,
     SIGTERM_TO_SIGKILL,
 )
+from humanoid_control_common.machine.library_environment import ENVIRONMENT
 from humanoid_control_common.robot.domain_lock import take_domain_lock
 from launch import Action, LaunchContext, LaunchDescription
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from test_support.ros.ros_domains import on_reserved_domain
 
-from humanoid_bringup.executables import ENVIRONMENT
+from humanoid_control_common.machine.library_environment import ENVIRONMENT
 
 REQUIRED = os.environ.get("HUMANOID_REQUIRE_LAUNCH") == "1"
 MISSING = not all(importlib.util.find_spec(name) for name in ("launch", "launch_ros"))

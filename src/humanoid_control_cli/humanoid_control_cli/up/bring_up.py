@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 
 from humanoid_bringup.early_processes import early_processes
-from humanoid_bringup.executables import ENVIRONMENT, command_line
+from humanoid_bringup.executables import command_line
 from humanoid_bringup.options import BACKGROUND, Options, Process
 from humanoid_bringup.supervision.early_start import EarlyStart
 from humanoid_bringup.supervision.output import Output, supports_colour
@@ -73,6 +73,5 @@ def _environment() -> dict[str, str]:
     defaults = {
         "RCUTILS_COLORIZED_OUTPUT": "1" if supports_colour(sys.stdout) else "0",  # as ours
         "PYTHONUNBUFFERED": "1",
-        **ENVIRONMENT,
     }
     return defaults | os.environ
