@@ -236,6 +236,7 @@ def test_every_fact_of_the_mapping_comes_from_the_hardware_file(
         row.update(position=row["position"] + 20, model="eRob80_V5_MC2")
     for row in joints["mit_joints"].values():
         row.update(id=row["id"] + 40, model="TA40-100", stiffness_divisor=700, damping_divisor=2)
+        row["effort_tolerance"] = 0.5
     joints["erob_kt"] = {"left_elbow_pitch": 0.2e-3}
     joints["erob_gear"] = {"left_elbow_pitch": 100}
     copy = tmp_path / "hardware.yaml"
@@ -258,6 +259,7 @@ def test_every_fact_of_the_mapping_comes_from_the_hardware_file(
         assert (int(found[key]), found["model"]) == (address + shift[key][0], shift[key][1])
         if family == "Sito":
             assert (found["stiffness_divisor"], found["damping_divisor"]) == ("700", "2")
+            assert found["effort_tolerance"] == "0.5"
         if family == "eRob":
             elbow = joint == "left_elbow_pitch"
             assert float(found["kt"]) == (0.2e-3 if elbow else 0.134e-3)

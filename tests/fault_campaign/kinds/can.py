@@ -26,6 +26,7 @@ from humanoid_control_common.rules.safety import SafetyFlag
 from humanoid_devices_can.reason_codes import (
     ADAPTER_GONE,
     BUS_OFF,
+    COMMANDS_NOT_EXECUTED,
     DUPLICATE_ID,
     ERROR_FRAMES,
     MOTOR_DISABLED,
@@ -199,6 +200,17 @@ _MOTORS: Final = (
         inject=motor(CanMethods.can_freeze),
         mend=motor(lambda can, identifier: can.can_freeze(identifier, False)),
         spared=lambda scene: [scene.joint],
+        allowed=(Allowed(ViolationType.SPEED, 4.0, _KEEPS_TORQUE),),
+    ),
+    _kind(
+        name="can: motor ignores its frames",
+        inject=motor(CanMethods.can_ignore_frames),
+        mend=motor(lambda can, identifier: can.can_ignore_frames(identifier, False)),
+        outcome=Outcome.EITHER,  # its effort may be right by chance
+        within=2.0,
+        watched=2.5,
+        spared=lambda scene: [scene.joint],
+        either=_disabled(COMMANDS_NOT_EXECUTED),
         allowed=(Allowed(ViolationType.SPEED, 4.0, _KEEPS_TORQUE),),
     ),
     _motor(

@@ -45,7 +45,7 @@ NAME_THEIR_JOINT = {
     "ring: encoder jumps by a little", "ring: encoder jumps",
     "ring: encoder jumps by 0.15 to 0.6 rad", "ring: encoder jumps by a turn",
     "can: power of a motor lost", "can: motor reset", "can: firmware of a motor hangs",
-    "can: motor with another id",
+    "can: motor ignores its frames", "can: motor with another id",
     "can: motor hot", "can: motor finds a fault", "can: encoder stuck",
     "can: encoder jumps by a little", "can: encoder jumps",
     "can: encoder jumps by 0.15 to 0.6 rad", "can: encoder jumps by a turn",

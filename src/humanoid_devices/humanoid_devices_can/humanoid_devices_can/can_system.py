@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import ClassVar, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from humanoid_control_common.errors import ConfigError, HardwareError
 from humanoid_control_common.robot.joints import FloatArray
@@ -31,6 +32,9 @@ from humanoid_devices_can.timing import Timing
 # [Hz] of a loop that receives and sends itself. The time of a measurement is that of `read` then,
 # so it is late by up to a period.
 FAST: Final = 240.0
+# An effort whose measurement is older is not compared with the commands.
+OLD: Final = 0.05  # [s]
+OLD_PERIODS: Final = 2.0  # of a slow loop
 
 
 class CanSystem(HardwareComponent):
@@ -60,7 +64,7 @@ class CanSystem(HardwareComponent):
         self._capabilities = uniform_capabilities(len(self._all), Capability.PER_TICK)
         self._effort_limit = np.minimum(settings.limits.effort, self._family.effort_limit)
         self._frame = JointFrame(settings.calibration)
-        self._monitor = MotorMonitor(settings, self._timing)
+        self._monitor = self._new_monitor()
         self._lifecycle = BusLifecycle(settings, self._family, self._timing, self._host)
         self._diagnostics = CanDiagnostics(settings, self._timing, self._clock)
         self._lower = JointCommand(len(self._all))  # the lower of old and new gains
@@ -68,6 +72,7 @@ class CanSystem(HardwareComponent):
         self._saturated_at = np.full(len(self._all), -np.inf)
         self._measured_at = np.full(len(self._all), -np.inf)
         self._sample_age = 0.0
+        self._oldest = max(OLD, OLD_PERIODS / info.update_rate)  # [s]
         self._serves_itself = info.update_rate >= FAST
 
     def _check_load(self) -> None:
@@ -137,7 +142,7 @@ class CanSystem(HardwareComponent):
         Raises InterfaceError, AdapterLostError or MotorError, which names the motors that may be
         enabled nevertheless.
         """
-        self._monitor = MotorMonitor(self._settings, self._timing)
+        self._monitor = self._new_monitor()
         session = self._lifecycle.start()
         self._frame.measure(session.states, state)
         self._measured_at[:] = self._clock()  # an enabled motor has sent its state
@@ -153,6 +158,9 @@ class CanSystem(HardwareComponent):
         measured_at = np.array([it.measured_at for it in session.states])
         np.maximum(self._measured_at, measured_at, out=self._measured_at)  # across sessions
         self._sample_age = time - float(self._measured_at.min(initial=time))
+        efforts = self._monitor.efforts
+        if efforts.is_due(time):
+            efforts.compare(state, self._doubtful(session, time - measured_at), time)
         recent = np.flatnonzero(self._saturated_at > time - self._timing.recent)
         self._monitor.update(session, time, recent.tolist())
 
@@ -162,6 +170,7 @@ class CanSystem(HardwareComponent):
         Otherwise a motor would multiply a new gain by an old error, or an old gain by a new one.
         """
         session, time = self._active(), self._clock()
+        self._monitor.efforts.commanded(command)
         raw = self._frame.to_motors(command)
         commands = self._family.commands(raw)
         self._count_saturation(time)
@@ -241,6 +250,18 @@ class CanSystem(HardwareComponent):
         session = self._lifecycle.session
         if session is not None:
             session.loop_ended(self._lifecycle.guard.stop_feeding)
+
+    def _new_monitor(self) -> MotorMonitor:
+        return MotorMonitor(self._settings, self._timing, self._effort_limit)
+
+    def _doubtful(self, session: Session, age: FloatArray) -> NDArray[np.bool_]:
+        """Return which motors' efforts prove nothing; `age` [s] of their measurements."""
+        paused, states = self._lifecycle.paused, session.states
+        unfit = [
+            i in paused or it.at_rail or it.enabled is False or bool(it.fault)
+            for i, it in enumerate(states)
+        ]
+        return np.array(unfit) | (age > self._oldest)
 
     def _active(self) -> Session:
         if self._lifecycle.session is None:

@@ -124,6 +124,7 @@ class CanDiagnostics:
         motor, state = self._settings.motors[i], session.states[i]
         level, reason = self._judged(session, component.monitor, i, now)
         message = reason.text if reason else "answers"
+        efforts = component.monitor.efforts
         values = {
             "id": str(motor.id),
             "model": motor.model,
@@ -134,6 +135,8 @@ class CanDiagnostics:
             "stiffness in force [Nm/rad]": f"{session.gains.stiffness[i]:g}",
             "damping in force [Nm s/rad]": f"{session.gains.damping[i]:g}",
             "saturated commands": str(component.saturations[i]),
+            "effort deviation, at most [Nm]": f"{efforts.largest[i]:.3g}",
+            "effort deviation, bound [Nm]": f"{efforts.tolerance[i]:.3g}",
         }
         name = _joint_name(motor.joint)
         return Diagnosis(name, level, message, values, self._settings.name, reason.codes)

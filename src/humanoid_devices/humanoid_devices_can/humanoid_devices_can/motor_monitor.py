@@ -3,8 +3,10 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
+from humanoid_control_common.robot.joints import FloatArray
 from humanoid_control_common.rules.reasons import NO_REASON, Reason, joined
 from humanoid_control_common.rules.safety import SafetyFlag, SafetyLevel, SafetyReport
+from humanoid_devices_can.effort_check import EffortCheck
 from humanoid_devices_can.motor_protocol import MotorState
 from humanoid_devices_can.reason_codes import (
     COMMAND_SATURATED,
@@ -34,12 +36,14 @@ class Problem(NamedTuple):
 class MotorMonitor:
     """Judges a session and keeps `report`, which is the same object until something changes."""
 
-    def __init__(self, settings: CanSettings, timing: Timing) -> None:
+    def __init__(self, settings: CanSettings, timing: Timing, effort_limit: FloatArray) -> None:
+        """`effort_limit` [Nm]: see EffortCheck."""
         self.report = SafetyReport(settings.name)
         self.remark = NO_REASON  # state of the recovery, a FAULT
         self.guard = NO_REASON  # action or failure of the guard, a FAULT
         self.unguarded = NO_REASON  # why no guard would disable the motors, a WARNING
         self.silent: Sequence[Motor] = ()  # as they were before a guard acted
+        self.efforts = EffortCheck(settings.motors, effort_limit, settings.update_rate)
         self._settings, self._timing = settings, timing
         self._overrun = max(timing.overrun_periods / settings.update_rate, timing.shortest_overrun)
         self._seen: tuple[Problem, ...] = ()
@@ -53,6 +57,7 @@ class MotorMonitor:
             or state.enabled is False
             or state.fault
             or state.report
+            or i in self.efforts.problems
         ]
 
     def unreachable(self, session: Session) -> bool:
@@ -79,6 +84,8 @@ class MotorMonitor:
         """Yield the problems at `now` [s] that the frames of motor `i` show."""
         motor = self._settings.motors[i]
         yield from _state_problems(motor, session.states[i])
+        if (reason := self.efforts.problems.get(i)) is not None:
+            yield Problem(SafetyLevel.FAULT, SafetyFlag.MOTOR_FAULT, reason)
         # Motors answer a guard's orders, too.
         if not self.guard and session.duplicate_ids.detected(i, now):
             text = f"{motor}: sends more frames than one motor: do two motors have this id?"

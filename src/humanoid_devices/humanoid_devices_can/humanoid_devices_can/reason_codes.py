@@ -109,6 +109,14 @@ MOTOR_DISABLED: Final = CODES.add(
     "the guard disabled it, or another host did.",
     f"Look for supply and cables; {_CLEAR} enables it again, without torque at first.",
 )
+COMMANDS_NOT_EXECUTED: Final = CODES.add(
+    "COMMANDS_NOT_EXECUTED",
+    "A motor answers, but its effort is not what its commands ask for: it ignores them, or has "
+    "other gains. It may keep its last set point in every mode.",
+    "Cut its power by the emergency stop, then switch it on again. From the first power-up on: "
+    "compare its divisors or model with the motor; if its effort is reported on another scale, "
+    "raise `effort_tolerance` in the hardware file.",
+)
 UNDERVOLTAGE: Final = CODES.add(
     "UNDERVOLTAGE",
     "The motor's supply is too low.",

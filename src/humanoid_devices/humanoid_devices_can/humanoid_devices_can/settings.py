@@ -15,6 +15,7 @@ from humanoid_controller_manager.hardware.block_parameters import (
     integer,
     not_negative,
     one_of,
+    optional_positive,
 )
 from humanoid_controller_manager.hardware_component import HardwareInfo, JointInfo
 from humanoid_devices_can.bus.bus import BusSettings
@@ -23,6 +24,7 @@ REQUIRED: Final = ("interface", "channel", "calibration_file")
 # Bitrate [bit/s]: both families' only documented one. `_guard_timeout` has its default.
 OPTIONAL: Final = {"bitrate": "1000000", "guard_timeout": ""}
 JOINT_REQUIRED: Final = ("can_id", "model")
+EFFORT_TOLERANCE: Final = "effort_tolerance"  # of each joint, optional
 OPTION_PREFIX: Final = "can_option."  # the rest of the name is an argument of python-can
 LONGEST_SLEEP: Final = 60.0  # [s] for a serial adapter that restarts when it is opened
 # The options of slcan, which is this package's own: their values, and whether one is valid.
@@ -50,6 +52,7 @@ class Motor:
     model: str
     parameters: Mapping[str, str]  # of its family; empty: not given
     where: str  # for messages about the configuration
+    effort_tolerance: float | None = None  # [Nm], see EffortCheck; None: the usual one
 
     def __str__(self) -> str:
         return f"{self.joint} (id {self.id})"
@@ -155,9 +158,12 @@ def _check_slcan(options: Mapping[str, object], where: str) -> None:
 
 def _motor(joint: JointInfo, optional: Mapping[str, str], where: str) -> Motor:
     place = f"{where}: joint '{joint.name}'"
-    found = complete(joint.parameters, JOINT_REQUIRED, optional, place)
+    known = {EFFORT_TOLERANCE: "", **optional}
+    found = complete(joint.parameters, JOINT_REQUIRED, known, place)
     id_ = integer(found, "can_id", place, HIGHEST_ID)
-    return Motor(joint.name, id_, found["model"], {name: found[name] for name in optional}, place)
+    tolerance = optional_positive(found, EFFORT_TOLERANCE, place)
+    own = {name: found[name] for name in optional}
+    return Motor(joint.name, id_, found["model"], own, place, tolerance)
 
 
 def _check_ids(motors: Sequence[Motor], where: str) -> None:

@@ -92,6 +92,13 @@ class CanCommands:
         """
         self.can.motor(id).frozen = bool(frozen)
 
+    def ignore_frames(self, id: int, ignores: bool = True) -> None:
+        """Make a motor ignore all frames, or follow them again, until it is switched off.
+
+        It acknowledges them, and sends its state as it was requested before.
+        """
+        self.can.motor(id).ignores_frames = bool(ignores)
+
     def overheat(self, id: int, celsius: float) -> None:
         """Set the temperature of the winding [°C]."""
         if not math.isfinite(celsius):

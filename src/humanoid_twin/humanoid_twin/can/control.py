@@ -27,6 +27,7 @@ class CanMethods(ControlClient):
     can_mend = remote(CanCommands.mend)
     can_delay_enable = remote(CanCommands.delay_enable)
     can_freeze = remote(CanCommands.freeze)
+    can_ignore_frames = remote(CanCommands.ignore_frames)
     can_overheat = remote(CanCommands.overheat)
     can_motor_fault = remote(CanCommands.motor_fault)
     can_drop = remote(CanCommands.drop)

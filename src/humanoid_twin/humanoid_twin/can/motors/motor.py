@@ -47,7 +47,8 @@ class CanMotor:
         self.shaft = shaft
         self.family, self.model = family, model
         self.controller = bus.attach(self._receive, queue_length=MAILBOXES)
-        self.frozen = False
+        self.frozen = False  # see CanCommands.freeze
+        self.ignores_frames = False  # see CanCommands.ignore_frames
         self._powered = self._connected = True
         self._torque = 0.0  # [Nm]
         self.firmware = firmware(self._send)
@@ -74,7 +75,7 @@ class CanMotor:
         self._powered = on
         self.controller.set(powered=on and self._connected)
         if on:
-            self.frozen = False
+            self.frozen = self.ignores_frames = False
             self.firmware.boot()
         else:
             self._turn(0.0)
@@ -119,7 +120,7 @@ class CanMotor:
 
     def _receive(self, frame: CanFrame, now: int) -> None:
         del now
-        if self.frozen or frame.requested is not None:
+        if self.frozen or self.ignores_frames or frame.requested is not None:
             return
         firmware = self.firmware
         if frame.extended == firmware.extended and firmware.accepts(frame.identifier):
