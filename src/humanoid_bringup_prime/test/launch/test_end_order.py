@@ -21,7 +21,8 @@ pytestmark = pytest.mark.skipif(
 )
 PACKAGE = "humanoid_stand_ins"
 # Ends by SIGTERM; the user ends by SIGINT, and takes longer for it than any signal for its way.
-# The last word tells the user how the end begins.
+# The last word tells the user how the end begins. The box is ready when the wire is: an interrupt
+# that came before would end it.
 PROGRAM = """#!{python}
 import os, signal, sys, time
 from pathlib import Path
@@ -41,6 +42,8 @@ if label == "user":
     signal.signal(signal.SIGINT, end)
     os.kill(int((log.parent / "wire.pid").read_text()), signal.SIGKILL)
 (log.parent / (label + ".pid")).write_text(str(os.getpid()))
+while label == "wire" and not (log.parent / "box.pid").exists():
+    time.sleep(0.01)
 print("ready", flush=True)
 while True:
     signal.pause()
