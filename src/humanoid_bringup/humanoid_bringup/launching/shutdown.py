@@ -94,12 +94,7 @@ def terminate_without_handler(action: ExecuteProcess) -> list[Action]:
 
     `action` is started with IGNORE_SIGINT, so that the SIGINT of launch has no effect on it.
     """
-
-    def end() -> list[Action]:
-        running = _is_running(action)
-        without_handler = running and not _catches_signals(action.process_details["pid"])
-        return [_terminate(action)] if without_handler else []
-
+    end = _terminated_once(action, lambda: not _catches_signals(action.process_details["pid"]))
     started = OnProcessStart(target_action=action, on_start=_in_shutdown(end))
     return [RegisterEventHandler(handler) for handler in (_at_shutdown(end), started)]
 
@@ -109,11 +104,7 @@ def end_after(action: ExecuteProcess, users: Sequence[ExecuteProcess]) -> list[A
 
     Launch itself signals all processes at once.
     """
-
-    def end() -> list[Action]:
-        in_use = any(_is_running(user) for user in users)
-        return [_terminate(action)] if _is_running(action) and not in_use else []
-
+    end = _terminated_once(action, lambda: not any(map(_is_running, users)))
     end_in_shutdown = _in_shutdown(end)
     ends = [OnProcessExit(target_action=user, on_exit=end_in_shutdown) for user in users]
     started = OnProcessStart(target_action=action, on_start=end_in_shutdown)
@@ -135,9 +126,26 @@ def _in_shutdown(
     return lambda _event, context: end() if context.is_shutdown else []
 
 
-def _terminate(action: ExecuteProcess) -> Action:
-    matcher = matches_action(action)
-    return EmitEvent(event=SignalProcess(signal_number=signal.SIGTERM, process_matcher=matcher))
+def _terminated_once(
+    action: ExecuteProcess, may_end: Callable[[], bool]
+) -> Callable[[], list[Action]]:
+    """Return a function whose first call while `action` runs and `may_end` terminates it.
+
+    A signal to a process that has just ended would make Python take the exit code from launch,
+    which then reports 255.
+    """
+    asked = False
+
+    def end() -> list[Action]:
+        nonlocal asked
+        if asked or not _is_running(action) or not may_end():
+            return []
+        asked = True
+        matcher = matches_action(action)
+        signalled = SignalProcess(signal_number=signal.SIGTERM, process_matcher=matcher)
+        return [EmitEvent(event=signalled)]
+
+    return end
 
 
 def _is_running(action: ExecuteProcess) -> bool:

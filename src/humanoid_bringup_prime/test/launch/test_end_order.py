@@ -132,3 +132,5 @@ def test_an_interrupt_while_launch_starts_a_process_does_not_keep_it_from_ending
     assert code == 0, output
     assert "Traceback" not in output
     assert (programs / "log").read_text().split()[-2:] == ["wire", "box"]
+    for label in ("wire", "box"):  # a second one could reach a process that has just ended
+        assert output.count(f"sending signal 'SIGTERM' to process[{label}") == 1, output
