@@ -121,12 +121,14 @@ class RingDiagnostics:
         message = operation.monitor.describe(slave, ring)
         level = WARN if statusword_remarks(word) else OK
         reasons = operation.monitor.codes_of(slave, ring)
-        if status.state is not AlState.OP or status.error:
+        silent = _is_silent(ring)
+        in_op = status.state is AlState.OP and not status.error
+        if not in_op:
             level, message = ERROR, f"{status}; before that {message}"
             reasons = (*(code.name for code in codes_of_slave(status)), *reasons)
         elif operation.monitor.faulty[slave]:
             level = ERROR
-        elif ring.lost >= LOST_EXCHANGES and not ring.answered:
+        elif silent:
             level, message = ERROR, f"no frame comes back; before that {message}"
             reasons = (NO_FRAME_RETURNS.name, *reasons)
         elif bad_link := operation.links.recent(slave):
@@ -136,11 +138,11 @@ class RingDiagnostics:
         codes = operation.monitor.errors_of(slave)
         values = {
             "slave": str(slave),
-            "AL state": str(status),
+            "AL state": UNKNOWN if silent else str(status),
             "statusword": f"{word} (0x{word:04X})",
             "error code": f"0x{codes[0]:04X}" if codes else "none read",
             "error history": ", ".join(f"0x{code:04X}" for code in codes[1:]) or "none read",
-            "in operation": yes_or_no(ring.enabled[slave]),
+            "in operation": UNKNOWN if silent else yes_or_no(in_op and ring.enabled[slave]),
             **self._gains(joint),
             **{f"link errors port {i}": str(ports[i]) if ports else UNKNOWN for i in (0, 1)},
         }
@@ -178,11 +180,19 @@ _GAINS: Final = (
 )
 
 
+def _is_silent(ring: Ring) -> bool:
+    """Return whether no frame comes back: the states of slaves and drives are old ones then."""
+    return ring.lost >= LOST_EXCHANGES and not ring.answered
+
+
 def _bus_values(settings: Settings, ring: Ring, operation: Operation) -> Iterator[tuple[str, str]]:
-    in_op = sum(it.state is AlState.OP and not it.error for it in operation.states)
+    in_op = [it.state is AlState.OP and not it.error for it in operation.states]
+    silent, count = _is_silent(ring), ring.image.count
     yield "interface", settings.interface
-    yield "slaves in OP", f"{in_op} of {ring.image.count}"
-    yield "drives in operation", f"{int(ring.enabled.sum())} of {ring.image.count}"
+    yield "slaves in OP", UNKNOWN if silent else f"{sum(in_op)} of {count}"
+    # The statusword of a slave that does not answer is an old one.
+    enabled = int((ring.enabled & in_op).sum())
+    yield "drives in operation", UNKNOWN if silent else f"{enabled} of {count}"
     yield "working counter", f"{ring.working_counter} of {ring.expected_working_counter}"
     yield "lost exchanges", str(ring.lost_in_all)
     yield "lost in a row", str(ring.lost)

@@ -66,6 +66,8 @@ class DriveMonitor:
         """Judge the latest exchange."""
         enabled = ring.enabled
         np.logical_not(enabled, out=self.faulty)
+        for slave in [it for it in self._errors if enabled[it]]:
+            del self._errors[slave]  # it is no reason of a later fault
         silent = ring.machine.clock() - ring.last_complete > SILENCE
         if enabled.all() and ring.lost < LOST_EXCHANGES and not self._states:
             self._recovered()
@@ -87,7 +89,6 @@ class DriveMonitor:
     def _recovered(self) -> None:
         if self._seen:
             self._seen, self._remark = (), NO_REASON
-            self._errors.clear()
             self.report = SafetyReport(self._name)
 
     def _make(self, ring: Ring, silent: bool) -> None:

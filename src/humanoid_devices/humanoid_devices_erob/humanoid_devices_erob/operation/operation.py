@@ -194,10 +194,9 @@ class Operation:
 
     def _read_errors(self) -> None:
         """Read the errors of each drive that has left operation, once."""
-        if not self.monitor.faulty.any():
-            self._errors_requested.clear()
-            return
-        for slave in np.flatnonzero(self.monitor.faulty).tolist():
+        faulty = np.flatnonzero(self.monitor.faulty).tolist()
+        self._errors_requested.intersection_update(faulty)
+        for slave in faulty:
             if slave not in self._errors_requested and not self._refusal(slave, _READING):
                 self._errors_requested.add(slave)
                 wanted = tuple(SdoObject(slave, *key) for key in _ERROR_OBJECTS)
@@ -205,13 +204,12 @@ class Operation:
                 future.add_done_callback(partial(self._take_errors, slave))
 
     def _take_errors(self, slave: int, future: Future[Results]) -> None:
-        codes = tuple(
-            int.from_bytes(result.object.data, "little") & 0xFFFF
-            for result in future.result()
-            if result.status is SdoStatus.DONE and any(result.object.data)
-        )
-        if codes:
-            self.monitor.set_errors(slave, codes)
+        code, *history = [
+            int.from_bytes(it.object.data, "little") & 0xFFFF if it.status is SdoStatus.DONE else 0
+            for it in future.result()
+        ]
+        if code:  # else the history is that of earlier errors
+            self.monitor.set_errors(slave, (code, *filter(None, history)))
 
     def _emergency(self, slave: int, emergency: Emergency) -> None:
         self.emergencies += 1

@@ -92,6 +92,22 @@ def test_lost_drives_are_reported_at_their_joints_with_a_fix(bench) -> None:
         assert found[BUS].codes
 
 
+def test_drives_that_do_not_answer_do_not_count_as_in_operation(bench) -> None:
+    bench.control.cut(1)
+    bench.tick(6)
+    found = diagnoses(bench)
+    assert found[BUS].values["drives in operation"] == "2 of 4"
+    assert found["joint: j1"].values["in operation"] == "yes"
+    assert found["joint: j2"].values["in operation"] == "no"
+    bench.control.cut(-1)
+    bench.tick(6)
+    found = diagnoses(bench)
+    assert found[BUS].values["slaves in OP"] == "not known"
+    assert found[BUS].values["drives in operation"] == "not known"
+    joint = found["joint: j1"].values
+    assert (joint["AL state"], joint["in operation"]) == ("not known", "not known")
+
+
 def test_drives_without_clock_or_power_are_reported_at_their_joints_with_a_fix(bench) -> None:
     bench.control.dc_off(1)
     bench.control.power_cycle(3)
@@ -151,6 +167,15 @@ def test_the_mailbox_messages_of_drives_are_counted_by_outcome(bench) -> None:
     bench.tick()
     values = diagnoses(bench)[BUS].values
     assert (values["emergency messages"], values["SDO objects timed out"]) == ("1", "1")
+
+
+def test_an_emergency_message_does_not_stay_with_a_drive_in_operation(bench) -> None:
+    bench.control.emergency(1, 0x8400)
+    bench.finish(bench.system.submit(SdoBatch((SdoObject(1, 0x6041, 0),), write=False)))
+    bench.tick()
+    found = diagnoses(bench)["joint: j1"]
+    assert (found.message, found.codes) == ("statusword 5687 (0x1637): operation enabled", ())
+    assert diagnoses(bench)[BUS].values["emergency messages"] == "1"
 
 
 def test_every_cause_of_unconfirmed_gains_is_reported_with_its_reason_code(bench) -> None:

@@ -92,6 +92,32 @@ def test_drive_error_is_reported_with_joint_statusword_and_meaning(bench, code, 
     assert f"history: 0x{code:04X}" in message
 
 
+def test_an_old_error_is_no_reason_of_a_drive_that_leaves_operation_without_one(bench) -> None:
+    bench.control.drive_error(3, 0x8500)
+    bench.tick(10)
+    mended(bench)
+    bench.time.drives[3].controlword = 0  # as its input for a safe stop does
+    assert tick_until_fault(bench, 2)
+    bench.tick(10)
+    report = bench.system.safety()
+    assert "j3: statusword 592 (0x0250): switch on disabled" in report.message
+    assert "0x8500" not in report.message
+    assert report.codes == ("DRIVE_DISABLED",)
+
+
+def test_second_error_of_a_drive_is_read_while_another_drive_stays_out_of_operation(bench) -> None:
+    bench.control.drive_error(3, 0x730F)  # which a reset does not clear
+    bench.control.drive_error(1, 0x8500)
+    bench.tick(10)
+    assert "j1: statusword 4616 (0x1208): fault, error 0x8500" in bench.system.safety().message
+    bench.system.reset_faults()
+    bench.tick(170)
+    assert bench.of_drives("statusword")[1] == HEALTHY
+    bench.control.drive_error(1, 0x8400)
+    bench.tick(10)
+    assert "j1: statusword 4616 (0x1208): fault, error 0x8400" in bench.system.safety().message
+
+
 def test_faulted_drive_stays_out_of_operation_until_it_is_reset(bench) -> None:
     bench.control.drive_error(3, 0x8500)
     bench.tick(50)
