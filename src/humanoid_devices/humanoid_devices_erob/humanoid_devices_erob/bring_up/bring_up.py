@@ -161,9 +161,12 @@ class BringUp:
 
         timeout = self._settings.activation_timeout
         if not cycle.until(lambda: not pending, timeout, check):
+            joint = self._joint_at[pending[-1]]
+            if found[0] is None:
+                raise BringUpError(f"the clock of {joint} does not answer: power? cable?")
             raise BringUpError(
-                f"clock of {self._joint_at[pending[-1]]} is {found[0]} ns off the reference after "
-                f"{timeout:g} s, expected less than {CONVERGED} ns"
+                f"the clock of {joint} is {found[0]} ns off the reference after {timeout:g} s, "
+                f"expected less than {CONVERGED} ns"
             )
 
     def _start_sync0(self, cycle: CyclicExchange) -> None:
@@ -220,7 +223,7 @@ class BringUp:
 
         if not cycle.until(all_enabled, self._settings.activation_timeout):
             problem = not_enabled(ring, self._joint_at)
-            if problem:
+            if problem and ring.lost <= 1:  # else the statuswords are old ones
                 raise NotEnabledError(problem, np.flatnonzero(~ring.enabled).tolist())
             raise BringUpError("frames are lost while the drives are enabled")
 

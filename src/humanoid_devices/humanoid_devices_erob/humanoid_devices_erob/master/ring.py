@@ -53,6 +53,7 @@ class Ring:
         self.sdo = SdoBatches(self.engine, machine.clock, self.wake.set)
         self._master = master
         self._period = 0.0  # [s] from exchange to exchange
+        self._dc_time = 0  # [ns] of the latest exchange that reached the reference clock
 
     def set_rate(self, period: float, sync0: float) -> None:
         """Set the time from exchange to exchange, and from SYNC0 to SYNC0 [s]."""
@@ -81,13 +82,19 @@ class Ring:
             self.last_answer = self.machine.clock()
             image.unpack(inputs)
             self.enabled = operation_enabled(image.statusword)
+        self._follow_clock()
         if counter != self.expected_working_counter:
             self.lost += 1
             self.lost_in_all += 1
             return
         self.lost = 0
         self.last_complete = self.last_answer
-        self.lock.update(self._master.dc_time)
+
+    def _follow_clock(self) -> None:
+        """Keep the phase to SYNC0, also while slaves behind the reference clock are missing."""
+        before, self._dc_time = self._dc_time, self._master.dc_time
+        if self._dc_time > before:  # else the reference clock was not reached
+            self.lock.update(self._dc_time)
 
     def complete(self, batch: SdoBatch) -> Results:
         """Run a batch to its end without exchanging process data."""

@@ -13,6 +13,7 @@ from humanoid_devices_erob.bring_up.drive_setup import set_up_drives
 from humanoid_devices_erob.errors import BringUpError, IdentityError
 from humanoid_devices_erob.mailbox.sdo import SdoBatch, SdoObject, SdoStatus
 from humanoid_devices_erob.master.ring import Ring
+from humanoid_devices_erob.protocol.frame import Command, decode_frame
 
 INIT, PREOP, SAFEOP, OP = 1, 2, 4, 8
 HEALTHY = 5687
@@ -214,6 +215,31 @@ def test_drives_with_slow_mailboxes_are_set_up(make_bench, delay: float) -> None
     finally:
         master.close()
     assert bench.of_drives("gate") == [0, 0]
+
+
+@pytest.mark.parametrize(
+    ("exchanges_in_op", "message"),
+    [
+        (False, "the clock of j2 does not answer: power"),
+        (True, "frames are lost while the drives are enabled"),
+    ],
+)
+def test_cable_cut_while_frames_are_exchanged_is_no_error_of_the_drives(
+    make_bench, caplog, exchanges_in_op: bool, message: str
+) -> None:
+    bench = make_bench(3)
+    bench.new_system(block={"interface": bench.interface, "activation_timeout": "1"})
+
+    def look(frame: bytes) -> None:
+        drive = bench.control.drives()[0]
+        enabling = drive["statusword"] & 0x6F == 0x21  # ready to switch on
+        if enabling if exchanges_in_op else decode_frame(frame)[0].command == Command.LRW:
+            bench.control.cut(1)
+
+    bench.time.on_frame = look
+    with pytest.raises(IdentityError, match="found 2 slaves"):
+        bench.activate()
+    assert f"retrying from the start: {message}" in caplog.text
 
 
 @pytest.mark.parametrize(

@@ -61,3 +61,19 @@ def test_late_frame_makes_the_next_come_sooner() -> None:
     lock.update(int(0.6 * PERIOD))
     assert lock.error == pytest.approx(0.1 * PERIOD * 1e-9)
     assert lock.take_correction() < 0.0
+
+
+@pytest.mark.parametrize("drift", [2e-4, -2e-4])
+def test_phase_stays_while_slaves_behind_the_reference_clock_are_missing(
+    make_bench, drift: float
+) -> None:
+    bench = make_bench(4)
+    bench.activate()
+    bench.period *= 1.0 + drift
+    bench.tick(300)
+    bench.control.cut(1)
+    phases = []
+    for _ in range(2000):
+        bench.tick()
+        phases.append(bench.system._master.dc_time % PERIOD / PERIOD)
+    assert np.abs(np.array(phases) - 0.5).max() < 0.05
