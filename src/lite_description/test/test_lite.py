@@ -87,6 +87,13 @@ EDITS: dict[str, tuple[Edit, str]] = {
         lambda h: h["joints"]["left_can"]["left_wrist_yaw"].update(id=11),
         "joints.left_can: two joints have the same id",
     ),
+    "unknown section": (lambda h: h.update(limits={}), r"top level: unknown \['limits'\]"),
+    "unknown bus": (lambda h: h["buses"].update(can3={}), r"buses: unknown \['can3'\]"),
+    "unknown table": (lambda h: h["joints"].update(legs={}), r"joints: unknown \['legs'\]"),
+    "unknown key of a bus": (
+        lambda h: h["buses"]["left_can"].update(guard_timeout=0.5),
+        r"buses.left_can: unknown \['guard_timeout'\]",
+    ),
     "unknown key": (
         lambda h: h["joints"]["left_can"]["left_wrist_yaw"].update(torque=3),
         r"joints.left_can.left_wrist_yaw: unknown \['torque'\]",

@@ -173,6 +173,29 @@ EDITS: dict[str, tuple[Edit, str]] = {
         lambda h: h["joints"]["erob_slaves"]["left_elbow_pitch"].update(serial=4711),
         r"joints.erob_slaves.left_elbow_pitch: unknown \['serial'\]; known are .*serial_number",
     ),
+    "unknown section": (
+        lambda h: h.update(erob_kt={"left_elbow_pitch": 0.134e-3}),
+        r"top level: unknown \['erob_kt'\]",
+    ),
+    "unknown bus": (lambda h: h["buses"].update(can3={}), r"buses: unknown \['can3'\]"),
+    "parameter of the ring that the file does not have": (
+        lambda h: h["buses"]["ethercat"].update(watchdog_time=0.2),
+        r"buses.ethercat: unknown \['watchdog_time'\]; known are .*activation_timeout",
+    ),
+    "parameter of the CAN bus that the file does not have": (
+        lambda h: h["buses"]["can"].update(guard_timeout=0.5),
+        r"buses.can: unknown \['guard_timeout'\]; known are .*bitrate",
+    ),
+    "misspelt torque constants": (
+        lambda h: h["joints"].update(erob_kts={"left_elbow_pitch": 0.134e-3}),
+        r"joints: unknown \['erob_kts'\]; known are .*erob_kt",
+    ),
+    "misspelt efficiency": (
+        lambda h: rename(
+            h["erob_models"]["eRob70_V4_MC2"], "torque_efficiency", "torque_efficency"
+        ),
+        r"erob_models.eRob70_V4_MC2: unknown \['torque_efficency'\]",
+    ),
     "no joints": (lambda h: h.pop("joints"), "joints is None, expected a mapping"),
     "no buses": (lambda h: h.pop("buses"), "buses is None, expected a mapping"),
     "no channel": (
@@ -200,6 +223,27 @@ def test_hardware_file_that_contradicts_itself_is_refused(
     copy.write_text(yaml.safe_dump(hardware, sort_keys=False))
     with pytest.raises(ConfigError, match=f"(?s)copy.yaml.*{message}"):
         expand_with(hardware_config=str(copy))
+
+
+def test_hardware_file_with_a_key_given_twice_is_refused_with_its_line(
+    expand_with: Expand, config_folder: Path, tmp_path: Path
+) -> None:
+    shipped = (config_folder / "prime_hardware.yaml").read_text()
+    copy = tmp_path / "copy.yaml"
+    copy.write_text(
+        shipped.replace("  mit_joints:", "  erob_kt: {left_elbow_pitch: 0.134e-3}\n  mit_joints:")
+    )
+    with pytest.raises(ConfigError, match=r"copy\.yaml:\d+: key 'erob_kt' given twice"):
+        expand_with(hardware_config=str(copy))
+
+
+def test_hardware_file_may_have_tags_of_xacro(
+    expand_with: Expand, config_folder: Path, tmp_path: Path
+) -> None:
+    shipped = (config_folder / "prime_hardware.yaml").read_text()
+    copy = tmp_path / "copy.yaml"
+    copy.write_text(shipped.replace("activation_timeout: 5.0", "activation_timeout: !degrees 360"))
+    assert ">6.28" in expand_with(hardware_config=str(copy))
 
 
 def test_empty_optional_overrides_are_allowed(

@@ -1,6 +1,6 @@
 """YAML files into typed values, with errors that name file, line and key."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
@@ -137,6 +137,15 @@ def read_yaml(path: Path) -> Document:
 
     Raises ConfigError if it cannot be read, is too large, is not YAML, or contains a key twice.
     """
+    return _read(path, lambda loader, root: loader.construct_document(root))
+
+
+def check_yaml(path: Path) -> None:
+    """Raise what `read_yaml` raises, but for values: another reader may know more tags."""
+    _read(path, lambda _loader, _root: None)
+
+
+def _read(path: Path, content_of: Callable[[Any, yaml.Node], Any]) -> Document:
     text = read_text(path)
     index = _Index(path)
     loader = YamlLoader(text)
@@ -146,7 +155,7 @@ def read_yaml(path: Path) -> Document:
         root = loader.get_single_node()
         if root is not None:
             index.add(root, (), _place(path, root))
-        content = None if root is None else loader.construct_document(root)
+        content = None if root is None else content_of(loader, root)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = f":{mark.line + 1}" if mark else ""

@@ -11,6 +11,7 @@ from xml.parsers.expat import ExpatError
 import xacro
 from ament_index_python.packages import PackageNotFoundError, get_package_share_directory
 
+from humanoid_control_common.configuration.config import check_yaml
 from humanoid_control_common.errors import ConfigError
 
 XACRO_ARGUMENT: Final = "{http://www.ros.org/wiki/xacro}arg"
@@ -23,15 +24,22 @@ def expand(xacro_file: Path, mappings: Mapping[str, str]) -> str:
     thread-safe: xacro keeps global state.
 
     Raises ConfigError for an argument that is unknown or has a bad value, and for a hardware file
-    that is missing, malformed or contradicts itself.
+    that is missing, malformed, has a key twice or contradicts itself.
     """
     try:
         _check_names(mappings, xacro_file)
         with _quick_xacro():
+            xacro.all_includes.clear()  # the files that it reads
             document = xacro.process_file(str(xacro_file), mappings=dict(mappings))
+            for file in filter(_is_yaml, map(Path, xacro.all_includes)):
+                check_yaml(file)  # of a key that is given twice, xacro takes the last one
         return str(document.toprettyxml(indent="  "))
     except (xacro.XacroException, ExpatError, OSError) as error:
         raise ConfigError(f"{xacro_file}: {error}") from error
+
+
+def _is_yaml(path: Path) -> bool:
+    return path.suffix in (".yaml", ".yml")
 
 
 _compiled: Final = lru_cache(maxsize=4096)(compile)
