@@ -67,28 +67,28 @@ class JointFrame:
         Raises TurnsError where that is unclear: these joints keep their turns, all others get
         theirs. A joint without calibration has none then.
         """
-        settings = self._settings
+        settings, calibration = self._settings, self._calibration
         before = image.turns.copy()
-        angles = self._calibration.position_to_joint(
-            image.position[self._at] / ENCODER.counts_per_radian
-        )
+        angles = calibration.position_to_joint(image.position[self._at] / ENCODER.counts_per_radian)
+        calibrated = (calibration.direction != 1.0) | (calibration.homing_offset != 0.0)
         lost = np.zeros(len(settings.joints), np.int64)
         unclear: dict[int, str] = {}
         for i, (name, angle) in enumerate(zip(settings.joints, angles.tolist(), strict=True)):
             lower, upper = float(settings.lower[i]), float(settings.upper[i])
             turns = turns_into_range(angle, lower, upper)
-            direction, offset = self._calibration.direction[i], self._calibration.homing_offset[i]
             if turns is not None:
-                lost[i] = turns * direction
-            elif (direction, offset) != (1, 0.0):
+                lost[i] = turns * calibration.direction[i]
+            elif calibrated[i]:
                 unclear[i] = f"{name} at {angle:.2f} rad (limits {lower:.2f} to {upper:.2f})"
         image.turns[self._at] = lost * ENCODER.counts_per_revolution
         kept = self._at[list(unclear)]
         image.turns[kept] = before[kept]
         self.shifts += int((image.turns != before).any())
-        for i in np.flatnonzero(lost).tolist():
+        for i in np.flatnonzero((lost != 0) & (image.turns != before)[self._at]).tolist():
             logger.warning(
-                "%s: its encoder is off by %d turns, which is compensated: replace its battery",
+                "%s: its encoder is off by %d turns, which is compensated: replace its battery"
+                if calibrated[i]
+                else "%s: %d turns of its encoder are left out: it is not calibrated",
                 settings.joints[i], -lost[i],
             )  # fmt: skip
         if unclear:

@@ -12,6 +12,7 @@ from humanoid_devices_erob.drive.error_codes import ERROR_CODES, describe_status
 from humanoid_devices_erob.errors import joined_by_text
 from humanoid_devices_erob.master.al_state import AlState, AlStatus, codes_of_slave, differing
 from humanoid_devices_erob.master.ring import Ring
+from humanoid_devices_erob.protocol.cia402 import StatusBit
 from humanoid_devices_erob.reason_codes import (
     NO_FRAME_RETURNS,
     WORKING_COUNTER_LOW,
@@ -21,6 +22,10 @@ from humanoid_devices_erob.reason_codes import (
 # Incomplete exchanges in a row that are a fault. One frame may be lost: a drive holds its target.
 LOST_EXCHANGES: Final = 2
 SILENCE: Final = 0.2  # [s] without an answer until RX_TIMEOUT
+# Bits of the statusword whose change is worth another report; some change with every exchange.
+_REPORTED: Final = 0xFFFF & ~(
+    StatusBit.VOLTAGE_ENABLED | StatusBit.TARGET_REACHED | 0x0100 | 0xC000  # of the manufacturer
+)
 
 
 class DriveMonitor:
@@ -77,7 +82,7 @@ class DriveMonitor:
             ring.answered,
             silent,
             self._states,
-            ring.image.statusword[self.faulty].tobytes(),
+            (ring.image.statusword[self.faulty] & _REPORTED).tobytes(),
             self.faulty.tobytes(),
             tuple(sorted(self._errors.items())),
             self._remark,

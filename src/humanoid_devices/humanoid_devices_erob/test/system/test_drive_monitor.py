@@ -87,6 +87,16 @@ def test_equal_faults_of_several_joints_are_reported_once(bench) -> None:
     assert bench.tick().message.startswith("shoulder, elbow: statusword 4616 (0x1208): fault")
 
 
+def test_bits_without_meaning_for_the_fault_make_no_other_report(bench) -> None:
+    bench.slaves.words[1] = FAULT
+    report = bench.tick()
+    for bits in (0x0400, 0x4000, 0x8000, 0x0100):  # target reached, and those of the manufacturer
+        bench.slaves.words[1] = FAULT | bits
+        assert bench.tick() is report
+    bench.slaves.words[1] = FAULT | 0x0080
+    assert "the drive warns" in bench.tick().message
+
+
 def test_error_code_and_history_are_reported_when_they_are_known(bench) -> None:
     bench.slaves.words[1] = FAULT
     before = bench.tick()

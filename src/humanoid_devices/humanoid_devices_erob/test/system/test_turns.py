@@ -64,6 +64,19 @@ def test_joint_that_is_not_clear_is_named_unless_it_has_no_calibration(make_info
         frame.find_turns(image)
 
 
+def test_only_a_calibrated_joint_blames_the_battery_and_only_once(make_info, caplog) -> None:
+    info = make_info(2, calibration=[(1, 0.0), (1, 0.25)])
+    frame, image = JointFrame(parse_settings(info)), ProcessImage(2)
+    image.position[:] = TURN
+    frame.find_turns(image)
+    frame.find_turns(image)
+    assert [record.getMessage() for record in caplog.records] == [
+        "j0: 1 turns of its encoder are left out: it is not calibrated",
+        "j1: its encoder is off by 1 turns, which is compensated: replace its battery",
+    ]
+    assert image.turns.tolist() == [-TURN, -TURN]
+
+
 @pytest.mark.parametrize("direction", [1, -1])
 def test_lost_turns_are_allowed_for_and_the_joint_stays_where_it_is(
     make_bench, direction: int
