@@ -84,7 +84,7 @@ SLAVE_SILENT: Final = CODES.add(
 SLAVE_NOT_CONFIGURED: Final = CODES.add(
     "SLAVE_NOT_CONFIGURED",
     "The slave was without power: it lost its set-up, which is written at the start only.",
-    "Repair power or cable, then restart the control process.",
+    "Repair its power, then restart the control process.",
 )
 SLAVE_LEFT_OP: Final = CODES.add(
     "SLAVE_LEFT_OP",

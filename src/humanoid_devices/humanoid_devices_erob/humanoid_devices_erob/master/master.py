@@ -64,6 +64,7 @@ class EthercatMaster:
         self._inputs = b""  # of all slaves, from the latest exchange
         self.dc_time = 0  # [ns] of the reference clock when the latest frame passed it
         self.all_in_op = False  # by the AL states read along with the latest exchange
+        self.present = 0  # slaves that the frame of the latest exchange has passed
 
     def open(self, interface: str) -> None:
         """Claim the network interface. Raises InterfaceError with a remedy."""
@@ -204,6 +205,7 @@ class EthercatMaster:
         found = self._open_datagrams().exchange(frame, outputs, self._timeout)
         counter = raw_socket.trusted_counter(-1 if found is None else found.working_counter)
         self.all_in_op = found is not None and found.all_in_op
+        self.present = 0 if found is None else found.present
         if found is not None and counter >= 0:
             self.dc_time, self._inputs = found.dc_time, found.inputs
             frame.keep(found.inputs)

@@ -42,6 +42,7 @@ class ExchangeResult:
     working_counter: int  # of the process data
     inputs: bytes  # of all slaves; old ones of slaves that did not take part
     dc_time: int  # [ns] of the reference clock when the frame passed it
+    present: int  # slaves that the frame has passed, with and without a set-up
     all_in_op: bool
 
 
@@ -103,6 +104,7 @@ class ProcessFrame:
             counters[0],
             frame[self._inputs],
             int.from_bytes(frame[clock], "little"),
+            counters[2],
             counters[2] == self._count and frame[states.start] == AlState.OP,
         )
 

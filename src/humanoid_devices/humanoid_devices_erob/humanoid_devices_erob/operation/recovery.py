@@ -86,11 +86,10 @@ class Recovery:
         if unready:
             problems.append(Reason.of(DRIVE_NOT_READY, unready))
         self._ring.sequencer.disable(~enabled)
-        if lost.any():
-            names = ", ".join(self._joint_at[i] for i in np.flatnonzero(lost).tolist())
-            text = (
-                f"{names}: not configured any more (power or cable): mend it, then restart the "
-                "control process"
-            )
+        # No frame reaches the others: they may be behind a cut cable.
+        unconfigured = lost & (np.arange(len(lost)) < self._master.present)
+        if unconfigured.any():
+            names = ", ".join(self._joint_at[i] for i in np.flatnonzero(unconfigured).tolist())
+            text = f"{names}: not configured any more (loss of power): restart the control process"
             problems.append(Reason.of(SLAVE_NOT_CONFIGURED, text))
         self.remark = joined(problems)

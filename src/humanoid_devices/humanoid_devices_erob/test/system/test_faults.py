@@ -224,19 +224,34 @@ def test_repaired_cable_can_be_brought_back_by_a_reset(any_bench) -> None:
     assert any_bench.of_drives("al_state") == [8] * 4
 
 
+def test_reset_with_a_cut_cable_asks_for_no_restart(bench) -> None:
+    bench.control.cut(1)
+    bench.tick(30)
+    bench.system.reset_faults()
+    bench.tick(20)
+    report = bench.system.safety()
+    assert "slave 2 (j2), slave 3 (j3): does not answer" in report.message
+    assert "SLAVE_SILENT" in report.codes
+    assert "restart" not in report.message
+    bench.control.mend()
+    bench.tick(10)
+    mended(bench)
+
+
+@pytest.mark.parametrize("slave", [2, 3])
 def test_power_cycled_slave_is_detected_within_two_ticks_and_a_reset_asks_for_a_restart(
-    bench,
+    bench, slave: int
 ) -> None:
-    bench.control.power_cycle(2)
+    bench.control.power_cycle(slave)
     tick_until_fault(bench, 2)
     bench.tick(2)
-    assert "(j2): does not answer" in bench.system.safety().message
+    assert f"(j{slave}): does not answer" in bench.system.safety().message
     bench.system.reset_faults()
     bench.tick(10)
     message = bench.system.safety().message
-    assert "j2: not configured any more" in message
+    assert f"j{slave}: not configured any more" in message
     assert "restart the control process" in message
-    others = [word for i, word in enumerate(bench.of_drives("statusword")) if i != 2]
+    others = [word for i, word in enumerate(bench.of_drives("statusword")) if i != slave]
     assert others == [HEALTHY] * 3
 
 
