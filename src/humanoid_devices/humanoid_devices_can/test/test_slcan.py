@@ -167,6 +167,41 @@ def test_a_confirmation_counts_once_the_frames_before_it_were_returned(
     assert answering.confirmed > 0.0
 
 
+def test_an_answer_on_its_way_when_the_next_exchange_begins_confirms_the_earlier_one(
+    adapter: Adapter, answering: Bus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(slcan, "ASK_AGAIN", 0.0)
+    assert answering.set_confirming(True)
+    assert answering.ask()
+    answering.set_confirming(False)
+    begun = LINUX.clock()
+    assert answering.set_confirming(True)
+    assert answering.ask()
+    adapter.received_until(b"V\rV\r")
+    adapter.send(b"V1013\r")
+    assert answering.receive_all(10.0) == []
+    assert -math.inf < answering.confirmed < begun
+    adapter.send(b"V1013\r")
+    assert answering.receive_all(10.0) == []
+    assert answering.confirmed >= begun
+
+
+def test_a_lost_answer_delays_no_later_exchange(
+    adapter: Adapter, answering: Bus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(slcan, "LOST", 0.0)
+    assert answering.set_confirming(True)
+    assert answering.ask()
+    begun = LINUX.clock()
+    assert answering.set_confirming(True)
+    monkeypatch.setattr(slcan, "ASK_AGAIN", 0.0)
+    assert answering.ask()
+    adapter.received_until(b"V\rV\r")
+    adapter.send(b"V1013\r")
+    assert answering.receive_all(10.0) == []
+    assert answering.confirmed >= begun
+
+
 @pytest.mark.parametrize("said", [b"\xff\r", b"x" * 100 + b"\r", b"T0000\r"])
 def test_adapter_that_answers_its_opening_with_other_text_can_be_used(
     adapter: Adapter, said: bytes

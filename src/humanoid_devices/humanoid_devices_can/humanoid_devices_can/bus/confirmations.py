@@ -12,7 +12,7 @@ class Confirmations:
     """Times [s] at which an adapter was given something that it will confirm, oldest first.
 
     It confirms in the order in which it was given it, behind all that it has received. One thread
-    may call `given` and `refused` while another calls `confirm`.
+    may call `given`, `refused` and `lost` while another calls `confirm`.
     """
 
     def __init__(self) -> None:
@@ -31,6 +31,12 @@ class Confirmations:
         """Note that the adapter has not taken what it was given last."""
         with suppress(IndexError):
             self._waiting.pop()
+
+    def lost(self, before: float) -> None:
+        """Wait no more for the confirmations of what was given earlier than `before` [s]."""
+        with suppress(IndexError):
+            while self._waiting[0][1] < before:
+                self._waiting.popleft()
 
     def confirm(self, what: object) -> bool:
         """Note that it has confirmed `what`; return False if it was not given that.

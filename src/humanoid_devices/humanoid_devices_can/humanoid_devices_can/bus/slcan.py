@@ -47,6 +47,7 @@ from humanoid_devices_can.bus.slcan_lines import (
 
 ASK_AGAIN: Final = 0.1  # [s] until a request whose answer is missing is repeated
 SETTLE: Final = 0.1  # [s] an adapter may take to answer the commands that open it
+LOST: Final = 3.0  # [s] after which an answer counts as lost; an exchange takes as long at most
 
 
 class SlcanBus(Bus):
@@ -99,8 +100,8 @@ class SlcanBus(Bus):
 
     def set_confirming(self, on: bool) -> bool:
         """See Bus: the adapter answers a request behind all frames that it has received."""
-        if on:
-            self._confirmations = Confirmations()
+        if on:  # an answer to an earlier exchange may be on its way: it confirms that one only
+            self._confirmations.lost(self._clock() - LOST)
         return self._has_version
 
     def ask(self) -> bool:
