@@ -13,6 +13,7 @@ from humanoid_devices_erob.master.master import EthercatMaster
 COUNTERS: Final = 0x0300, 20  # register and length
 PERIOD: Final = 1.0  # [s] from one slave to the next
 RECENT: Final = 60.0  # [s] for which a risen count is reported
+LARGEST: Final = 255  # of a counter; it stops there
 _PORTS: Final = 4
 _FORWARDED: Final = 8  # offsets in the counters; damaged frames are at 2 * port
 _LOST_LINK: Final = 16
@@ -74,6 +75,11 @@ class LinkErrors:
 
 
 def _rise(port: int, before: PortErrors, now: PortErrors) -> str:
-    if now.damaged > before.damaged or now.lost_link > before.lost_link:
+    """Return the count of a bad link in words; empty if it has not risen.
+
+    A count that has stopped is reported as long as it stands: it may rise.
+    """
+    pairs = (before.damaged, now.damaged), (before.lost_link, now.lost_link)
+    if any(found > earlier or found == LARGEST for earlier, found in pairs):
         return f"bad link at port {port} ({now}): check the cable and the connectors there"
     return ""

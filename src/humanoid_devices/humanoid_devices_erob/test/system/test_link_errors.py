@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from humanoid_devices_erob.master.link_errors import RECENT
+
 SLAVES = 3
+DAMAGED = 0x0300  # frames, at port 0: a counter of 8 bits that stops at its end
 
 
 def joints(bench) -> dict[str, object]:
@@ -42,3 +45,12 @@ def test_damaged_frames_are_counted_and_no_count_is_lost(make_bench) -> None:
     assert damaged[SLAVES - 1][1] == 0  # no slave is behind the last one
     # The ports of slaves 1 and 2 have forwarded the errors that a port of slave 0 has found.
     assert found[2][0].forwarded >= found[1][0].damaged
+
+
+def test_bad_link_is_still_reported_when_its_counter_has_stopped(make_bench) -> None:
+    bench = make_bench(SLAVES)
+    bench.activate()
+    bench.tick(51 * SLAVES)
+    bench.time.ring.slaves[1].esc.put(DAMAGED, 1, 255)
+    bench.tick(round((RECENT + SLAVES + 1.0) / bench.period))
+    assert "bad link at port 0 (255 damaged" in joints(bench)["joint: j1"].message
