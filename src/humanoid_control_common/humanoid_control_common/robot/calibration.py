@@ -8,13 +8,22 @@ Velocity and effort take the direction only. Applied once, at the bus boundary.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field, RootModel, field_validator
 
 from humanoid_control_common.configuration.config import Document, StrictModel, read_yaml, validate
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.robot.joints import FloatArray
+
+MOST_OUTSIDE: Final = 0.5  # [rad] that a joint may be found beyond its limits
+# For a joint that is found farther outside.
+LOCATE: Final = (
+    "turn the joint by hand to the middle of its range; or give it direction 1 and homing_offset 0 "
+    "in the calibration file, and calibrate it again"
+)
 
 
 class JointCalibrationEntry(StrictModel):
@@ -42,6 +51,11 @@ class Calibration:
 
     direction: FloatArray  # +1 or -1
     homing_offset: FloatArray  # [rad], raw frame
+
+    @property
+    def known(self) -> NDArray[np.bool_]:
+        """Return which joints are calibrated: others have direction 1 and offset 0."""
+        return np.asarray((self.direction != 1.0) | (self.homing_offset != 0.0))
 
     def position_to_joint(self, raw: FloatArray) -> FloatArray:
         """Convert raw angles [rad] to joint positions [rad]."""

@@ -167,6 +167,13 @@ MOTOR_NO_ANSWER: Final = CODES.add(
     "A motor does not answer a request.",
     "Is it powered, its id right, the bitrate the bus's?",
 )
+JOINT_MISPLACED: Final = CODES.add(
+    "JOINT_MISPLACED",
+    "A joint is measured more than 0.5 rad beyond its limits: its calibration is wrong, or its "
+    "encoder has lost turns. A stiff mode would drive it into its stop.",
+    "Turn the joint by hand into its range; is `homing_offset` in rad? Else give the joint "
+    "direction 1 and homing_offset 0 in the calibration file, and calibrate it again.",
+)
 MOTOR_REFUSED: Final = CODES.add(
     "MOTOR_REFUSED",
     "A motor does not obey a request, or the request could not be sent.",

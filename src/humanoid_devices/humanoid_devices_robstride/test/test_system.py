@@ -47,6 +47,13 @@ def motors(
     return make
 
 
+def test_a_joint_far_outside_its_range_is_refused_and_all_motors_are_disabled(motors) -> None:
+    bench, rig = motors(calibration=[(1, 0.0), (1, math.tau)])
+    with pytest.raises(HardwareError, match=r"j1 \(id 6\): measured at -6.28 rad"):
+        rig.activate()
+    assert not any(bench.drive(id_)["firmware"]["enabled"] for id_ in IDS)
+
+
 def healthy(report) -> bool:
     return report.level is SafetyLevel.OK
 

@@ -4,11 +4,15 @@ import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
+
+from humanoid_control_common.robot.calibration import LOCATE, MOST_OUTSIDE
 from humanoid_control_common.rules.reasons import Reason, joined
 from humanoid_devices_can.errors import MotorError
 from humanoid_devices_can.motor_protocol import Exchange, MotorFamily
 from humanoid_devices_can.reason_codes import (
     INVALID_FRAME,
+    JOINT_MISPLACED,
     MAY_BE_ENABLED,
     MOTOR_NO_ANSWER,
     MOTOR_REFUSED,
@@ -32,9 +36,10 @@ class Activation:
     def bring_up(self, motors: Sequence[int], may_enable: Callable[[], bool]) -> None:
         """Disable, prepare and enable `motors`; if one fails, all are disabled again.
 
-        Raises MotorError that names the joints and what may help, and those that may be enabled
-        nevertheless; MotorError as soon as `may_enable` returns False; AdapterLostError. Where
-        obedience is silence, these are also the motors that were silent before the second order.
+        A motor whose joint is found far outside its range fails, too. Raises MotorError that names
+        the joints and what may help, and those that may be enabled nevertheless; MotorError as soon
+        as `may_enable` returns False; AdapterLostError. Where obedience is silence, these are also
+        the motors that were silent before the second order.
         """
         began = self._session.clock() - self._timing.recent
         for motor in motors:
@@ -43,7 +48,11 @@ class Activation:
         failures = failures or self._prepare(motors)
         silent: Failures = {}
         if not failures:
-            failures = self._enable(motors, may_enable) or self._unmeasured(motors)
+            failures = (
+                self._enable(motors, may_enable)
+                or self._unmeasured(motors)
+                or self._misplaced(motors)
+            )
             silent = self._silent(motors, 0.0) if failures else {}
         if failures:
             problem = self._problem(failures, began)
@@ -128,6 +137,19 @@ class Activation:
         states = self._session.states
         unmeasured = Reason.of(MOTOR_NO_ANSWER, "enabled, but not measured")
         return {m: unmeasured for m in motors if not states[m].measured}
+
+    def _misplaced(self, motors: Iterable[int]) -> Failures:
+        """Return the motors of joints far outside their ranges, without those not calibrated."""
+        calibration, limits = self._settings.calibration, self._settings.limits
+        raw = np.array([state.position for state in self._session.states])
+        angles, known = calibration.position_to_joint(raw), calibration.known
+        found = {}
+        for m in motors:
+            angle, lower, upper = float(angles[m]), float(limits.lower[m]), float(limits.upper[m])
+            if known[m] and not lower - MOST_OUTSIDE <= angle <= upper + MOST_OUTSIDE:
+                text = f"measured at {angle:.2f} rad (limits {lower:.2f} to {upper:.2f}): {LOCATE}"
+                found[m] = Reason.of(JOINT_MISPLACED, text)
+        return found
 
     def _problem(self, failures: Mapping[int, Reason], began: float) -> Reason:
         health = self._session.health

@@ -66,6 +66,9 @@ class BusLifecycle:
         self.guard = Guard(job, host)
         self._guarded = needs_guard(settings, family)
         self._recovery: Thread | None = None
+        self._given_up: frozenset[int] = (
+            frozenset()
+        )  # motors that the latest recovery left disabled
         # Once set, no session enables a motor.
         self._cancelled = threading.Event()
 
@@ -75,6 +78,7 @@ class BusLifecycle:
         Raises InterfaceError, AdapterLostError or MotorError, which names the motors that may be
         enabled nevertheless.
         """
+        self._given_up = frozenset()
         try:
             if is_shared(self._settings):
                 self.guard.claim()
@@ -129,7 +133,8 @@ class BusLifecycle:
         # Not every adapter reports bus-off, so one without feedback is opened again. So is the bus
         # after a guard has acted, together with a new guard.
         dead = self.guard.stage is not Stage.WATCHES or monitor.unreachable(session)
-        motors = list(self._all) if dead else monitor.faulty(session)
+        # A motor that was disabled a moment ago is not silent yet.
+        motors = [*self._all] if dead else sorted(self._given_up.union(monitor.faulty(session)))
         monitor.remark = NO_REASON
         if motors:
             monitor.remark = _ENABLING
@@ -193,7 +198,9 @@ class BusLifecycle:
             if dead:
                 session = self._reopen(session)
             session.transmit_queue.clear(motors)
+            self._given_up = frozenset(motors)
             self._enable(session, motors)
+            self._given_up = frozenset()
             monitor.remark = NO_REASON
         except (CanBusError, MotorError) as error:
             monitor.remark = _not_enabled(str(error), error.reason)

@@ -7,6 +7,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from humanoid_control_common.robot.calibration import LOCATE, MOST_OUTSIDE
 from humanoid_control_common.robot.joints import FloatArray
 from humanoid_control_common.robot.mit_interface import JointState
 from humanoid_control_common.robot.units import Encoder
@@ -14,8 +15,8 @@ from humanoid_devices_erob.errors import TurnsError
 from humanoid_devices_erob.master.process_image import ProcessImage
 from humanoid_devices_erob.settings import Settings
 
-MOST_OUTSIDE: Final = 0.5  # [rad] that a joint may be beyond its limits and still be located
-SHARE_OUTSIDE: Final = 0.25  # the same, as a share of the angle outside the range
+# That a joint may be beyond its limits and still be located, as a share of the angle outside them.
+SHARE_OUTSIDE: Final = 0.25
 
 
 def turns_into_range(angle: float, lower: float, upper: float) -> int | None:
@@ -70,7 +71,7 @@ class JointFrame:
         settings, calibration = self._settings, self._calibration
         before = image.turns.copy()
         angles = calibration.position_to_joint(image.position[self._at] / ENCODER.counts_per_radian)
-        calibrated = (calibration.direction != 1.0) | (calibration.homing_offset != 0.0)
+        calibrated = calibration.known
         lost = np.zeros(len(settings.joints), np.int64)
         unclear: dict[int, str] = {}
         for i, (name, angle) in enumerate(zip(settings.joints, angles.tolist(), strict=True)):
@@ -94,7 +95,7 @@ class JointFrame:
         if unclear:
             raise TurnsError(
                 f"no whole number of turns brings {', '.join(unclear.values())} clearly into its "
-                "range: turn the joint by hand to the middle of its range; or calibrate it again",
+                f"range: {LOCATE}",
                 list(unclear),
             )
 
