@@ -102,7 +102,8 @@ class BringUp:
     def _attempt(self) -> tuple[Ring, CyclicExchange]:
         settings, master = self._settings, self._master
         self._identify()
-        wait_for_preop(master, self._machine, self._joint_at, settings.activation_timeout)
+        timeout = settings.activation_timeout
+        wait_for_preop(master, self._machine, self._joint_at, timeout, self._stop)
         ring = Ring(master, master.mailbox_layouts(), self._machine)
         set_up_drives(ring, self._joint_at, settings.serial_numbers, settings.sync0_nanoseconds)
         set_watchdogs(master, settings.watchdog_time, self._joint_at)
@@ -268,8 +269,9 @@ def wait_for_preop(
     machine: Machine,
     joint_at: Sequence[str],
     timeout: float,
+    stop: threading.Event,
 ) -> None:
-    """Lead all slaves to PREOP, where their mailboxes work, within `timeout` [s].
+    """Lead all slaves to PREOP, where their mailboxes work, within `timeout` [s]; `stop` ends it.
 
     Raises HungError naming drives whose firmware hangs, otherwise BringUpError.
     """
@@ -277,6 +279,8 @@ def wait_for_preop(
 
     def waiting(states: Sequence[AlStatus]) -> None:
         nonlocal warn_at
+        if stop.is_set():
+            raise BringUpError("it was stopped before PREOP")
         if machine.clock() >= warn_at:
             warn_at += timeout  # once
             logger.warning("waiting for PREOP: %s", differing(states, AlState.PREOP, joint_at))

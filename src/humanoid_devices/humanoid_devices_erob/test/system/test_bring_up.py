@@ -209,7 +209,7 @@ def test_drives_with_slow_mailboxes_are_set_up(make_bench, delay: float) -> None
     master.open(bench.interface)
     try:
         master.scan()
-        wait_for_preop(master, bench.time, ["j0", "j1"], PREOP_TIMEOUT)
+        wait_for_preop(master, bench.time, ["j0", "j1"], PREOP_TIMEOUT, threading.Event())
         ring = Ring(master, master.mailbox_layouts(), bench.time)
         set_up_drives(ring, ["j0", "j1"], [None, None], 20_000_000)
     finally:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import threading
 from math import inf
 
 import pytest
@@ -11,7 +12,7 @@ from test_support.stepped.stepped_time import SteppedTime
 from humanoid_devices_erob.bring_up.bench import PREOP_TIMEOUT
 from humanoid_devices_erob.bring_up.bring_up import wait_for_preop
 from humanoid_devices_erob.errors import BringUpError, HungError
-from humanoid_devices_erob.master.al_state import AlState, AlStatus
+from humanoid_devices_erob.master.al_state import REQUEST_INTERVAL, AlState, AlStatus
 
 
 def test_drive_whose_firmware_hangs_is_named_with_advice_after_one_attempt(
@@ -36,6 +37,7 @@ class Slaves(SteppedTime):
         self.now = 0.0
         self.requests: list[tuple[int, AlState, bool]] = []
         self._second, self._asked = second, asked
+        self.stop = threading.Event()
 
     def clock(self) -> float:
         return self.now
@@ -51,7 +53,7 @@ class Slaves(SteppedTime):
         self.requests.append((slave, state, acknowledge))
 
     def wait_for_preop(self) -> None:
-        wait_for_preop(self, self, ("a", "b", "c"), PREOP_TIMEOUT)
+        wait_for_preop(self, self, ("a", "b", "c"), PREOP_TIMEOUT, self.stop)
 
 
 REFUSING = AlStatus(AlState.INIT, True, 0x16, "Invalid mailbox configuration")
@@ -73,3 +75,12 @@ def test_slave_that_is_lost_or_refuses_is_worth_a_second_try(second: AlStatus) -
 def test_slave_that_answers_and_does_nothing_hangs(state: AlState) -> None:
     with pytest.raises(HungError, match=rf"^b: stays in {state.name} "):
         Slaves(AlStatus(state), asked=inf).wait_for_preop()
+
+
+def test_an_end_of_the_bring_up_is_not_kept_waiting_by_a_drive_that_does_not_come() -> None:
+    """Else its thread would still own the ring when the control process ends."""
+    slaves = Slaves(AlStatus(AlState.INIT), asked=inf)
+    slaves.on_sleep = lambda now: slaves.stop.set() if now > 1.0 else None
+    with pytest.raises(BringUpError, match="stopped before PREOP"):
+        slaves.wait_for_preop()
+    assert slaves.now < 1.0 + 2 * REQUEST_INTERVAL
