@@ -66,9 +66,8 @@ class BusLifecycle:
         self.guard = Guard(job, host)
         self._guarded = needs_guard(settings, family)
         self._recovery: Thread | None = None
-        self._given_up: frozenset[int] = (
-            frozenset()
-        )  # motors that the latest recovery left disabled
+        # Motors that the latest recovery left disabled.
+        self._given_up: frozenset[int] = frozenset()
         # Once set, no session enables a motor.
         self._cancelled = threading.Event()
 
