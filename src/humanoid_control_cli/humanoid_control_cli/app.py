@@ -10,6 +10,7 @@ from humanoid_control_cli.calibrate.command import calibrate
 from humanoid_control_cli.controllers.command import load, unload
 from humanoid_control_cli.doctor.command import decode, doctor, version
 from humanoid_control_cli.domain import NAMESPACE, choose_namespace
+from humanoid_control_cli.finite_numbers import FiniteNumbers
 from humanoid_control_cli.friction.command import app as friction
 from humanoid_control_cli.motion.command import jog, move
 from humanoid_control_cli.new_controller.command import new_controller
@@ -25,6 +26,7 @@ from humanoid_control_cli.twin.command import app as twin
 from humanoid_control_cli.up.command import up
 
 app = typer.Typer(
+    cls=FiniteNumbers,
     help="Humanoid Control: bring up a robot, observe it, change its mode.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,  # main.py prints errors

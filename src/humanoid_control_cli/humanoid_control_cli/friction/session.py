@@ -41,23 +41,13 @@ BREAKAWAY_PACE: Final = 0.02  # [rad/s] that a breakaway recording gets along, a
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The settings of a recording; None: the default.
-
-    Raises ConfigError for one that is not finite: no bound would stop the joint.
-    """
+    """The settings of a recording; None: the default."""
 
     method: RecordingMethod
     max_effort: float | None = None  # [Nm]
     passes: int | None = None
     speed: float = 0.02  # [rad/s]
     threshold: float = 0.02  # [rad]
-
-    def __post_init__(self) -> None:
-        for option in ("max_effort", "speed", "threshold"):
-            value = getattr(self, option)
-            if value is not None and not math.isfinite(value):
-                name = option.replace("_", "-")
-                raise ConfigError(f"--{name} {value:g}, expected a finite number")
 
     def recording(self, bounds: Bounds) -> Recording:
         """Return a recording within `bounds`."""

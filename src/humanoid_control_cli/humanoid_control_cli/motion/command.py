@@ -1,5 +1,6 @@
 """Commands that move joints of a robot in REMOTE, by a trajectory controller."""
 
+import math
 import sys
 from typing import Annotated
 
@@ -19,6 +20,8 @@ def _targets(words: list[str]) -> dict[str, float]:
             equals = ""
         if not (name and equals):
             raise typer.BadParameter(f"'{word}', expected JOINT=ANGLE: left_elbow_pitch=-0.9")
+        if not math.isfinite(value):
+            raise typer.BadParameter(f"'{word}', expected a finite number")
         if name in found:
             raise typer.BadParameter(f"'{name}' is given twice")
         found[name] = value
