@@ -15,6 +15,7 @@ from humanoid_control_common.robot import robot_description
 
 RESOURCE: Final = "humanoid_control_robot"  # type in the ament index; content: the package name
 DEFAULT: Final = "prime"
+_HARDWARE: Final = "hardware_config"  # argument of the xacro files
 _SHARED: Final = "humanoid_description"  # what the descriptions of all robots share
 
 
@@ -101,9 +102,11 @@ class RobotPackage:
     def expand(self, arguments: Mapping[str, str]) -> str:
         """Return the robot's URDF, whose meshes are named so that any program finds them.
 
-        Raises ConfigError, see `robot_description.expand` and `expand_custom`; MeshError for a mesh
-        that is missing.
+        Raises ConfigError, see `robot_description.expand` and `expand_custom`, and for a hardware
+        file that is no YAML; MeshError for a mesh that is missing.
         """
+        if _HARDWARE in arguments:
+            read_yaml(Path(arguments[_HARDWARE]))  # xacro would name its own file
         own = robot_description.expand(self.xacro_file, arguments)
         if self.custom_description is not None:
             from humanoid_bringup.custom_description import expand_custom
@@ -125,11 +128,11 @@ def find_robot(name: str = DEFAULT, description: str = "") -> RobotPackage:
     Raises ConfigError for a robot that is not installed, with those that are, for a `robot.yaml`
     that is wrong, and a description that is not there.
     """
-    try:
-        package = get_resource(RESOURCE, name)[0].strip()
-    except LookupError:
-        known = ", ".join(installed_robots()) or "none: build the workspace (`make build`)"
-        raise ConfigError(f"there is no robot '{name}'; installed: {known}") from None
+    installed = installed_robots()
+    if name not in installed:
+        known = ", ".join(installed) or "none: build the workspace (`make build`)"
+        raise ConfigError(f"there is no robot '{name}'; installed: {known}")
+    package = get_resource(RESOURCE, name)[0].strip()
     share = robot_description.share_folder(package)
     content = validate(_Content, read_yaml(share / "config/robot.yaml"))
     own = robot_description.share_folder(content.description.package)

@@ -90,8 +90,16 @@ def test_every_absent_adapter_is_named_before_anything_starts(
     ] == named
 
 
-def test_an_unknown_robot_is_refused_with_the_known_ones() -> None:
+@pytest.mark.parametrize("name", ["light", "", "../prime", "."])
+def test_an_unknown_robot_is_refused_with_the_known_ones(name: str) -> None:
     with pytest.raises(
-        ConfigError, match="there is no robot 'light'; installed: hand, lite, prime"
+        ConfigError, match=f"there is no robot '{name}'; installed: hand, lite, prime"
     ):
-        find_robot("light")
+        find_robot(name)
+
+
+def test_a_hardware_file_that_is_no_yaml_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "hardware.yaml"
+    file.write_text("joints: [")
+    with pytest.raises(ConfigError, match=rf"^{file}:2: not valid YAML"):
+        find_robot("lite").expand({"hardware_config": str(file)})

@@ -2,6 +2,7 @@
 
 import sys
 
+from humanoid_control_cli.printed_output import report_output
 from humanoid_control_common.errors import RobotError
 from humanoid_control_common.machine.library_environment import set_library_environment
 
@@ -9,16 +10,26 @@ from humanoid_control_common.machine.library_environment import set_library_envi
 def main() -> int:
     """Run the command line. Returns the exit code, if it hasn't ended the process already."""
     set_library_environment()
+    report_output()
     try:
         from humanoid_control_cli.app import app
 
-        app(prog_name="hc")
+        try:
+            app(prog_name="hc")
+        finally:
+            _flush()
     except RobotError as error:
         sys.stderr.write(f"hc: {error}\n")
         return 1
     except KeyboardInterrupt:
         return 130
     return 0
+
+
+def _flush() -> None:
+    """Write what is printed: when Python ends, a failure has no message."""
+    if sys.stdout is not None:
+        sys.stdout.flush()
 
 
 if __name__ == "__main__":

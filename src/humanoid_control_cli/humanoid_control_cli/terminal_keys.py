@@ -10,6 +10,11 @@ from typing import Final, Self
 ARROWS: Final = {"\x1b[A": "up", "\x1b[B": "down", "\x1bOA": "up", "\x1bOB": "down"}  # ECMA-48
 
 
+def has_keys() -> bool:
+    """Return whether the input is a terminal. Programs can be started without any input."""
+    return sys.stdin is not None and sys.stdin.isatty()
+
+
 class Keys:
     """To be used in a `with` statement: meanwhile the terminal echoes nothing.
 
@@ -17,7 +22,7 @@ class Keys:
     """
 
     def __init__(self) -> None:
-        self._file = sys.stdin.fileno() if sys.stdin and sys.stdin.isatty() else -1
+        self._file = sys.stdin.fileno() if has_keys() else -1
         self._before: list[object] = []
 
     def __enter__(self) -> Self:

@@ -17,6 +17,7 @@ from ament_index_python.packages import get_package_share_directory
 from test_support.terminal import Terminal
 from typer.testing import CliRunner
 
+from humanoid_bringup.robot_package import find_robot
 from humanoid_control_cli.app import app
 from humanoid_control_cli.terminal_keys import split_keys
 from prime_description import expand
@@ -283,6 +284,19 @@ def test_a_flip_alone_needs_neither_sweep_nor_robot(used) -> None:
     for joint, entry in entries(used).items():
         assert entry == pytest.approx(before[joint])
     assert len(list(used.parent.glob("*.bak"))) == 2
+
+
+def test_files_of_a_flip_are_found_from_the_current_folder(
+    used, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shipped = find_robot().drives.hardware
+    (tmp_path / "hardware.yaml").write_text(shipped.read_text())
+    monkeypatch.chdir(tmp_path)
+    calibration = os.path.relpath(used, tmp_path)
+    words = ["--flip", "left_elbow_pitch", "--hardware", "hardware.yaml", "--output", "new.yaml"]
+    result = CliRunner().invoke(app, ["calibrate", "--calibration", calibration, *words])
+    assert result.exit_code == 0, result.exception
+    assert "left_elbow_pitch" in entries(tmp_path / "new.yaml")
 
 
 def test_a_flip_of_an_unknown_joint_changes_nothing(used) -> None:

@@ -488,3 +488,12 @@ def test_a_program_that_ends_at_random_loses_the_robot(
     """Cases 11, 27 and 34 of docs/verification/joint_stream.md; `make soak` has 10 000 of them."""
     found = disconnects(str(socket_path()), 40, 1)
     assert {it.how for it in found} == {KILLED, *(act.__name__ for act in ENDS)}
+
+
+def test_a_token_that_cannot_be_read_is_named(hc_here, tmp_path: Path) -> None:
+    file = tmp_path / "token"
+    file.write_bytes(b"\xff\xfe")
+    words = ("--address", "127.0.0.1:1", "--certificate", file, "--token-file", file)
+    code, lines = hc_here("stream", "latency", *words)
+    assert code == 1
+    assert lines[-1].startswith(f"hc: {file}: cannot be read: ")

@@ -89,3 +89,20 @@ def test_new_controller_overwrites_no_file(tmp_path: Path) -> None:
     assert again.exit_code == 2
     assert "exists already" in again.output
     assert (tmp_path / "sway_controller/setup.py").read_text() == "mine"
+
+
+def test_a_package_that_cannot_be_made_is_one_sentence() -> None:
+    result = CliRunner().invoke(app, ["new-controller", "sway_controller", "--into", "/proc"])
+    with pytest.raises(ConfigError, match=r"^/proc/sway_controller: cannot be made: "):
+        raise result.exception
+
+
+def test_a_word_of_python_is_refused_as_a_name() -> None:
+    with pytest.raises(ConfigError, match=r"a module of Python cannot be called 'class'"):
+        package_files("class_controller", SHIPPED)
+
+
+def test_the_name_of_another_controller_of_the_robot_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"'damping_controller' is one of the robot's"):
+        package_files("damping_controller", SHIPPED)
+    assert package_files("standby_controller", SHIPPED)  # it takes the place of that one anyway

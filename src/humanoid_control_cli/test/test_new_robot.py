@@ -203,3 +203,9 @@ def test_names_that_are_no_packages_are_refused(export: Path, name: str) -> None
 def test_the_name_of_an_installed_robot_is_refused(export: Path) -> None:
     with pytest.raises(ConfigError, match="there is a robot 'prime' already"):
         package_files("prime", export)
+
+
+def test_a_package_that_cannot_be_made_is_one_sentence(export: Path) -> None:
+    result = CliRunner().invoke(app, ["new-robot", "mine", str(export), "--into", "/proc"])
+    with pytest.raises(ConfigError, match=r"^/proc/mine_bringup: cannot be made: "):
+        raise result.exception

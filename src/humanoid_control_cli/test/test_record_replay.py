@@ -238,3 +238,20 @@ def test_no_message_is_an_error_and_leaves_nothing(start, tmp_path: Path) -> Non
 
 def test_topics_can_be_chosen(bags: dict[str, Path]) -> None:
     assert set(recorded(bags["chosen"])) == set(CHOSEN)
+
+
+@pytest.mark.parametrize(
+    ("topic", "reason"),
+    [
+        ("/a//b", "must not contain repeated '/'"),
+        ("joint states", "must not contain characters other than"),
+        ("", "must not end with a '/'"),
+    ],
+)
+def test_a_topic_that_has_no_possible_name_is_refused(
+    hc_here, tmp_path: Path, topic: str, reason: str
+) -> None:
+    code, lines = hc_here("record", tmp_path / "bag", "--topic", topic)
+    assert code == 1
+    assert reason in lines[-1]
+    assert not (tmp_path / "bag").exists()

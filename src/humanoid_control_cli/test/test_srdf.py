@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,21 @@ def test_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     file = tmp_path / "missing" / "lite.srdf"
     result = CliRunner().invoke(app, ["srdf", "--robot", "lite", "--output", str(file)])
     assert str(result.exception) == f"{file}: cannot be written: No such file or directory"
+
+
+def test_a_full_disk_leaves_the_file_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "lite.srdf"
+    file.write_text(before := '<robot name="lite"><group name="arms"/></robot>')
+
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    result = CliRunner().invoke(app, ["srdf", "--robot", "lite", "--output", str(file)])
+    assert str(result.exception) == f"{file}: cannot be written: No space left on device"
+    assert file.read_text() == before
 
 
 def test_file_that_is_no_srdf_is_left_as_it_is(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from pydantic import Field
 
 from humanoid_control_common.configuration.config import Document, StrictModel, read_yaml, validate
 from humanoid_control_common.errors import ConfigError
+from humanoid_control_common.whole_file import replace_text
 from humanoid_servo_controllers.servo.friction_map import FrictionCurve, FrictionMap, PointError
 
 Method = Literal["breakaway", "sweep", "by hand"]
@@ -69,10 +70,8 @@ def save_friction_maps(path: Path, content: FrictionMaps) -> None:
         },
     }
     text = yaml.safe_dump(document, sort_keys=False, default_flow_style=None)
-    unfinished = path.with_name(f".{path.name}.unfinished")
     try:
-        unfinished.write_text(text, encoding="utf-8")
-        unfinished.replace(path)
+        replace_text(path, text)
     except OSError as error:
         raise ConfigError(f"{path}: cannot be written: {error.strerror}") from error
 

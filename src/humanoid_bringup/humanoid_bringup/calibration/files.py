@@ -1,8 +1,6 @@
 """The calibration file: its text, and its atomic replacement."""
 
 import os
-import shutil
-import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
@@ -12,6 +10,7 @@ from typing import Final
 
 from humanoid_bringup.calibration.results import JointResult
 from humanoid_control_common.errors import RobotError
+from humanoid_control_common.whole_file import replace_text
 
 HEADER: Final = """\
 # Calibration of this very robot, written by `hc calibrate` on {date}.
@@ -49,6 +48,8 @@ def check_writable(path: Path) -> None:
     folder = path.resolve().parent
     if path.is_dir():
         raise CalibrationFileError(f"{path} is a folder, expected the name of a file")
+    if path.exists() and not path.is_file():  # a device has no end, a pipe may wait for ever
+        raise CalibrationFileError(f"{path}: no regular file; give another one (--output FILE)")
     if path.exists() and not os.access(path, os.W_OK):
         raise CalibrationFileError(
             f"{path}: no permission to write; allow it, or give another file (--output FILE)"
@@ -69,7 +70,7 @@ def replace_file(path: Path, text: str, when: datetime) -> Path | None:
     target = path.resolve()
     try:
         backup = _back_up(target, when)
-        _replace(target, text)
+        replace_text(target, text)
     except OSError as error:
         raise CalibrationFileError(f"{target} cannot be written: {error.strerror}") from error
     return backup
@@ -97,25 +98,3 @@ def _fill(backup: Path, copy: BufferedWriter, content: bytes) -> None:
     except BaseException:
         backup.unlink(missing_ok=True)  # half of one could be taken for a whole one
         raise
-
-
-def _replace(target: Path, text: str) -> None:
-    descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        if target.exists():
-            shutil.copymode(target, name)
-        else:
-            Path(name).chmod(0o644)
-        Path(name).replace(target)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-    folder = os.open(target.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)  # the new name survives a power failure, too
-    finally:
-        os.close(folder)

@@ -141,6 +141,8 @@ def test_a_path_that_cannot_be_written_is_reported_before_the_work_begins(
     check_writable(tmp_path / "new.yaml")
     with pytest.raises(CalibrationFileError, match="is a folder"):
         check_writable(tmp_path)
+    with pytest.raises(CalibrationFileError, match="/dev/full: no regular file"):
+        check_writable(Path("/dev/full"))  # a backup of it would never end
     with pytest.raises(CalibrationFileError, match="there is no folder"):
         check_writable(tmp_path / "nowhere" / "new.yaml")
     monkeypatch.setattr(os, "access", lambda *_: False)  # also for root

@@ -6,9 +6,13 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Final
 
+from rclpy.exceptions import InvalidTopicNameException
+from rclpy.validate_full_topic_name import validate_full_topic_name
+
 from humanoid_bringup.supervision.terminal_signals import StopSignals
 from humanoid_control_cli.client import Client
 from humanoid_control_cli.domain import robot_in_words
+from humanoid_control_common.errors import ConfigError
 from humanoid_recording.crash_safe_file import BagError
 from humanoid_recording.node_recorder import NodeRecorder
 from humanoid_recording.recording import Recording
@@ -20,8 +24,10 @@ SEARCH_PERIOD: Final = 0.2  # [s] between two searches for new topics
 def record(folder: Path, topics: Sequence[str], seconds: float, say: Callable[[str], None]) -> None:
     """Record until a signal comes, `seconds` have passed, or the disk is full.
 
-    Raises BagError if nothing or not everything was recorded; what was is a bag.
+    Raises ConfigError for a topic that none can have the name of, BagError if nothing or not
+    everything was recorded; what was is a bag.
     """
+    _check_names(topics)
     with ExitStack() as stack:
         signals = stack.enter_context(StopSignals())
         client = stack.enter_context(Client(seconds))
@@ -39,6 +45,15 @@ def record(folder: Path, topics: Sequence[str], seconds: float, say: Callable[[s
             recorder.subscribe_new()
             client.wait(over, SEARCH_PERIOD)
     _conclude(bag, folder, recording, say)
+
+
+def _check_names(topics: Sequence[str]) -> None:
+    for topic in topics:
+        try:
+            validate_full_topic_name(topic)
+        except InvalidTopicNameException as error:
+            reason = str(error).splitlines()[0].removeprefix("Invalid topic name: ").rstrip(":")
+            raise ConfigError(f"--topic '{topic}': {reason}") from error
 
 
 def _conclude(

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from humanoid_control_cli.robot.command import Timeout
+from humanoid_control_cli.terminal_keys import has_keys
 
 Joints = Annotated[
     list[str] | None,
@@ -44,6 +45,7 @@ def calibrate(  # noqa: PLR0913, PLR0917 - one argument for each option
         typer.Option(
             exists=True,
             dir_okay=False,
+            resolve_path=True,
             metavar="FILE",
             help="--flip alone: the calibration file to change.",
         ),
@@ -51,7 +53,11 @@ def calibrate(  # noqa: PLR0913, PLR0917 - one argument for each option
     hardware: Annotated[
         Path | None,
         typer.Option(
-            exists=True, dir_okay=False, metavar="FILE", help="--flip alone: the hardware file."
+            exists=True,
+            dir_okay=False,
+            resolve_path=True,
+            metavar="FILE",
+            help="--flip alone: the hardware file.",
         ),
     ] = None,
     robot: Annotated[
@@ -74,7 +80,7 @@ def calibrate(  # noqa: PLR0913, PLR0917 - one argument for each option
             raise typer.BadParameter("is for --flip alone", param_hint=name)
     if duration is not None and not joint:
         raise typer.BadParameter("is for each --joint; give them", param_hint="'--duration'")
-    if duration is None and not (sys.stdin.isatty() and sys.stdout.isatty()):
+    if duration is None and not (has_keys() and sys.stdout is not None and sys.stdout.isatty()):
         raise typer.BadParameter(
             "is needed without a terminal: there are no keys to end with", param_hint="'--duration'"
         )

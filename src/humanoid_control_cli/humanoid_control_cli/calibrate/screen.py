@@ -14,7 +14,7 @@ from rich.text import Text
 from humanoid_bringup.calibration.formulas import SMALLEST_SWEEP
 from humanoid_bringup.calibration.results import JointResult
 from humanoid_bringup.calibration.session import CalibrationSession, JointRow
-from humanoid_control_cli.terminal_keys import Keys
+from humanoid_control_cli.terminal_keys import Keys, has_keys
 
 SCREEN_PERIOD: Final = 0.1  # [s] between two pictures
 KEYS_HELP: Final = "n/p: next, previous joint  0: none  f: flip  r: again  w: write  q: abort"
@@ -33,7 +33,7 @@ class Screen:
 
     def __enter__(self) -> Self:
         console = Console(markup=False, highlight=False)
-        if console.is_terminal and sys.stdin.isatty():
+        if console.is_terminal and has_keys():
             self._cleanup.enter_context(self._keys)
             self._live = self._cleanup.enter_context(Live(console=console, auto_refresh=False))
         return self

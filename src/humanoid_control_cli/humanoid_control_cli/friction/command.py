@@ -1,12 +1,12 @@
 """`hc friction`: its commands and options."""
 
-import sys
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
 from humanoid_control_cli.robot.command import Timeout
+from humanoid_control_cli.terminal_keys import has_keys
 
 app = typer.Typer(help="Record, plot and check the friction maps of joints.", no_args_is_help=True)
 
@@ -148,7 +148,7 @@ def plot(
 
 
 def _needs_an_answer(yes: bool) -> None:
-    if not (yes or sys.stdin.isatty()):
+    if not (yes or has_keys()):
         raise typer.BadParameter(
             "is needed without a terminal, which could confirm", param_hint="'--yes'"
         )

@@ -1,12 +1,12 @@
 """Commands that move joints of a robot in REMOTE, by a trajectory controller."""
 
 import math
-import sys
 from typing import Annotated
 
 import typer
 
 from humanoid_control_cli.robot.command import Timeout
+from humanoid_control_cli.terminal_keys import Keys, has_keys
 
 
 def _targets(words: list[str]) -> dict[str, float]:
@@ -78,12 +78,11 @@ def jog(
     after each repetition of the terminal. 0.2 s later, or 0.2 s after this program is killed, the
     joint comes to rest.
     """
-    if not sys.stdin.isatty():
+    if not has_keys():
         raise typer.BadParameter("needs a terminal, for its keys", param_hint="'hc jog'")
     from humanoid_control_cli.client import Client
     from humanoid_control_cli.motion.jog import jog_by_keys
     from humanoid_control_cli.motion.trajectory_client import TrajectoryClient
-    from humanoid_control_cli.terminal_keys import Keys
 
     with Client(timeout) as client, Keys() as keys:
         jogged = TrajectoryClient(client).jogged(joint)

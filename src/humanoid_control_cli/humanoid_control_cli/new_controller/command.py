@@ -27,13 +27,12 @@ def new_controller(
     from humanoid_bringup.robot_package import find_robot
     from humanoid_control_cli.new_controller.package_files import package_files
     from humanoid_control_common.configuration.config import read_yaml
+    from humanoid_control_common.whole_file import make_folder
 
     controllers = read_yaml(find_robot(robot).controllers_file).content
     contents = package_files(name, controllers)
     folder = into / name
     if folder.exists():
         raise typer.BadParameter(f"{folder} exists already", param_hint="'NAME'")
-    for path, text in contents.items():
-        (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / path).write_text(text, encoding="utf-8")
+    make_folder(folder, {path: text.encode() for path, text in contents.items()})
     typer.echo(f"{folder}: {len(contents)} files; next: {folder}/README.md")

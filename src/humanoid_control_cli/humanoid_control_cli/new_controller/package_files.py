@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from importlib.resources import files
+from keyword import iskeyword
 from pathlib import Path
 from typing import Final
 
@@ -33,13 +34,16 @@ def package_files(name: str, controllers: Mapping[str, object]) -> dict[Path, st
     `controllers` are those of the robot (its parameters file): the package has a copy in which the
     new controller replaces that of STANDBY.
 
-    Raises ConfigError for a name that is no ROS package or does not end in `_controller`.
+    Raises ConfigError for a name that is no ROS package or does not end in `_controller`, and for
+    the name of another controller of the robot.
     """
     if not PACKAGE_NAME.fullmatch(name) or not name.endswith(_ENDING) or name == _ENDING[1:]:
         raise ConfigError(
             f"'{name}': {EXPECTED}, and '{_ENDING}' at the end, as in sway_controller"
         )
     stem = name.removesuffix(_ENDING)
+    if iskeyword(stem):
+        raise ConfigError(f"'{name}': a module of Python cannot be called '{stem}'")
     title = "".join(word.capitalize() for word in stem.split("_"))
 
     def renamed(text: str) -> str:
@@ -72,6 +76,8 @@ def _with(
     manager = dict(controllers[_MANAGER][_PARAMETERS])  # type: ignore[index]
     if _REPLACED not in manager:
         raise ConfigError(f"the robot's controllers have no {_REPLACED} to replace")
+    if name in manager and name != _REPLACED:
+        raise ConfigError(f"'{name}' is one of the robot's controllers: choose another name")
     manager = {(name if it == _REPLACED else it): value for it, value in manager.items()}
     manager[name] = entry
     others = {it: value for it, value in controllers.items() if it not in (_MANAGER, _REPLACED)}

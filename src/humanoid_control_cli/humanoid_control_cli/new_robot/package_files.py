@@ -10,6 +10,7 @@ from humanoid_bringup.robot_package import installed_robots
 from humanoid_control_cli.new_robot.exported import Export, read_export
 from humanoid_control_cli.package_name import EXPECTED, PACKAGE_NAME
 from humanoid_control_common.errors import ConfigError
+from humanoid_control_common.whole_file import make_folder
 
 _ENDING: Final = "_bringup"
 # Files of the template and their places in the package; MINE is replaced by the robot's name.
@@ -44,11 +45,8 @@ class NewPackage:
     warnings: tuple[str, ...]  # about the description
 
     def write(self, into: Path) -> None:
-        """Write the files into a new folder in `into`."""
-        for path, content in self.contents.items():
-            file = into / self.name / path
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_bytes(content)
+        """Write the files into a new folder in `into`. Raises ConfigError."""
+        make_folder(into / self.name, self.contents)
 
 
 def package_files(name: str, description: Path) -> NewPackage:

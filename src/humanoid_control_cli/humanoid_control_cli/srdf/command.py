@@ -7,6 +7,7 @@ import typer
 
 from humanoid_control_cli.up.command import RobotName
 from humanoid_control_common.errors import ConfigError
+from humanoid_control_common.whole_file import replace_text
 
 _RATE: Final = 200.0  # [Hz], of no effect on joints and limits
 
@@ -56,7 +57,7 @@ def srdf(
         typer.echo(text, nl=False)
         return
     try:
-        output.write_text(text, encoding="utf-8")
+        replace_text(output, text)
     except OSError as error:
         raise ConfigError(f"{output}: cannot be written: {error.strerror}") from error
     counts = ", ".join(

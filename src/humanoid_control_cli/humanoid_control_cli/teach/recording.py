@@ -17,6 +17,7 @@ from humanoid_control_cli.mode_client import ModeClient
 from humanoid_control_cli.teach.start import CONTROLLER
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.robot.robot_namespace import absolute
+from humanoid_control_common.whole_file import replace_text
 from humanoid_controller_manager.hardware.urdf import RobotDescription
 from humanoid_motion.motion_file.motion import FILE, Motion, motion_text
 from humanoid_motion.motion_file.smoothing import smoothed
@@ -60,7 +61,12 @@ def teach(folder: Path, seconds: float, timeout: float, say: Callable[[str], Non
         motion = hand.motion()
     path = folder / FILE
     head = f"Play it: hc play {folder} [--speed 0.5]"
-    path.write_text(motion_text(motion, head), encoding="utf-8")
+    try:
+        replace_text(path, motion_text(motion, head))
+    except OSError as error:
+        raise ConfigError(
+            f"{path}: cannot be written: {error.strerror}; the recording stays in {folder}"
+        ) from error
     say(
         f"{folder}: {len(motion.times)} points in {motion.duration:.1f} s, {FILE} "
         f"{path.stat().st_size / 1e3:.1f} kB, {RECORDING} {size / 1e3:.1f} kB"

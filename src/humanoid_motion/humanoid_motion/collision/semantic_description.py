@@ -5,6 +5,7 @@ from enum import StrEnum
 from typing import Final
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
+from xml.parsers import expat
 
 from humanoid_control_common.errors import ConfigError
 from humanoid_motion.collision.clearance import LinkPair
@@ -55,7 +56,23 @@ def with_disabled_pairs(srdf: str, disabled: Mapping[LinkPair, str], where: str)
     for pair, reason in sorted(disabled.items()):
         ElementTree.SubElement(root, PAIR, link1=pair.first, link2=pair.second, reason=reason)
     ElementTree.indent(root)
-    return ElementTree.tostring(root, encoding="unicode") + "\n"
+    before, after = _around_root(srdf)
+    return f"{before}{ElementTree.tostring(root, encoding='unicode')}{after.rstrip()}\n"
+
+
+def _around_root(srdf: str) -> tuple[str, str]:
+    """Return what is before and after the root element of valid XML: declaration, comments."""
+    begins: list[int] = []
+    ends: list[int] = []
+    parser = expat.ParserCreate("utf-8")
+    parser.StartElementHandler = lambda *_: begins.append(parser.CurrentByteIndex)
+    parser.EndElementHandler = lambda *_: ends.append(parser.CurrentByteIndex)
+    content = srdf.encode()
+    parser.Parse(content, True)
+    end = ends[-1]  # of <robot/>; else the beginning of </robot>
+    if content[end : end + 2] == b"</":
+        end = content.index(b">", end) + 1
+    return content[: begins[0]].decode(), content[end:].decode()
 
 
 def _root(srdf: str, where: str) -> Element:

@@ -28,7 +28,7 @@ def check_rights() -> None:
 def check_interface(name: str, network: Path = Path("/sys/class/net")) -> None:
     """Check the interface. Raises InterfaceError if it is missing, down or without a link."""
     interface = network / name
-    if not interface.is_dir():
+    if not name or not interface.is_dir():
         known = ", ".join(sorted(entry.name for entry in network.iterdir())) or "none"
         raise InterfaceError(
             f"network interface '{name}' does not exist; there is: {known}. Set "

@@ -35,6 +35,8 @@ def test_missing_interface_is_reported_with_those_that_exist(tmp_path: Path) -> 
     interface(tmp_path, 1, "1")
     with pytest.raises(InterfaceError, match=r"'eth0' does not exist; there is: eth7"):
         check_interface("eth0", tmp_path)
+    with pytest.raises(InterfaceError, match=r"'' does not exist; there is: eth7"):
+        check_interface("", tmp_path)
 
 
 def test_interface_that_is_down_is_reported_with_the_command(tmp_path: Path) -> None:

@@ -1,0 +1,42 @@
+"""Commands whose input and output are not those of a terminal."""
+
+import sys
+
+import pytest
+
+HC = "import sys; from humanoid_control_cli.main import main; sys.exit(main())"
+FULL = "> /dev/full"  # every write fails as one to a full disk does
+
+
+def _redirected(start, words: str, **environment: str):
+    """Start `hc` by a shell, with redirections in `words`."""
+    return start("sh", "-c", f'"$0" -c "$1" {words}', sys.executable, HC, **environment)
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("command", ["version", "--help", "doctor", "decode 0x8500"])
+def test_output_that_cannot_be_written_is_one_sentence_and_exit_code_1(
+    start, command: str, unbuffered: str
+) -> None:
+    run = _redirected(start, f"{command} {FULL}", PYTHONUNBUFFERED=unbuffered)
+    assert run.finish() == 1
+    assert run.lines == ["hc: the output cannot be written: No space left on device"]
+
+
+def test_a_reader_that_ends_early_gets_no_traceback(start) -> None:
+    run = _redirected(start, "version | true")
+    run.finish()
+    assert run.lines == []
+
+
+def test_a_command_without_an_output_does_its_work(start) -> None:
+    assert _redirected(start, "decode 0x8500 >&-").finish() == 0
+
+
+@pytest.mark.parametrize(
+    "command", ["calibrate", "jog left_wrist_yaw", "friction record --joint x --into y.yaml"]
+)
+def test_a_command_that_needs_keys_is_refused_without_an_input(start, command: str) -> None:
+    run = _redirected(start, f"{command} <&-")
+    assert run.finish() == 2
+    assert "a terminal" in run.text
