@@ -7,7 +7,7 @@ from humanoid_control_msgs.msg import ControlMode, StandbyState
 
 from humanoid_control_cli.client import MODE_MANAGER, Client
 from humanoid_control_cli.errors import NoAnswerError, RefusedError
-from humanoid_control_cli.statements import PendingRequest, Refusal, StampedStatement
+from humanoid_control_cli.statements import PendingRequest, Refusal, Replaced, StampedStatement
 from humanoid_control_common.rules.modes import FORCE, MODE_OF_INTENT, Intent, Mode
 from humanoid_control_common.rules.reasons import Reason
 from humanoid_controller_manager.ros.topics.qos_profiles import LATCHED
@@ -51,7 +51,7 @@ class ModeClient:
         word = FORCE if intent is Intent.FORCE_ZERO_TORQUE else ""
         mode = int(MODE_OF_INTENT[intent])
         self._requests.publish(ControlMode(mode=mode, status_message=word))
-        answers: list[StampedStatement | Refusal] = []
+        answers: list[StampedStatement | Refusal | Replaced] = []
 
         def answered() -> bool:
             while self._new and not answers:
@@ -60,10 +60,15 @@ class ModeClient:
             return bool(answers)
 
         if not self._client.wait(answered, self._client.timeout):
-            overtaken = "; the mode was changed meanwhile" if pending.overtaken else ""
+            overtaken = "; another request was answered meanwhile" if pending.overtaken else ""
             raise NoAnswerError(
                 f"no answer to {intent.value} within {self._client.timeout:g} s; "
                 f"in force is {self.latest}{overtaken}"
+            )
+        if isinstance(answers[0], Replaced):
+            raise RefusedError(
+                f"the answer to {intent.value} was replaced by that of another request; in force "
+                f"is {self.latest}"
             )
         if isinstance(answers[0], Refusal):
             raise RefusedError(answers[0].reason.text, answers[0].reason.codes)

@@ -6,6 +6,7 @@ from humanoid_control_cli.statements import (
     UNCHANGED_STATEMENTS,
     PendingRequest,
     Refusal,
+    Replaced,
     StampedStatement,
 )
 from humanoid_control_common.rules.modes import Intent, Mode
@@ -121,9 +122,35 @@ def test_a_change_for_another_request_is_no_answer_and_is_noted() -> None:
     request = PendingRequest(Intent.FORCE_ZERO_TORQUE, DAMPING)
     assert request.answer(DAMPING) is None
     assert not request.overtaken
-    for _ in range(3 * UNCHANGED_STATEMENTS):
-        assert request.answer(STANDBY) is None
+    answers = [request.answer(STANDBY) for _ in range(UNCHANGED_STATEMENTS + 1)]
+    assert answers == [None] * UNCHANGED_STATEMENTS + [Replaced()]
     assert request.overtaken
+
+
+def test_an_answer_that_another_refusal_replaced_is_not_waited_for() -> None:
+    """The same refusal as before was no news; then the refusal of another request came."""
+    before = because(DAMPING, REFUSED["START_REMOTE"], REQUIRES_ANOTHER_MODE)
+    request = PendingRequest(Intent.START_REMOTE, before)
+    other = because(DAMPING, REFUSED["LOAD"], IMPEDANCE_NOT_CONFIRMED)
+    assert request.answer(before) is None
+    answers = [request.answer(other) for _ in range(UNCHANGED_STATEMENTS + 1)]
+    assert answers[-2:] == [None, Replaced()]
+
+
+def test_a_note_for_the_operator_replaces_no_answer() -> None:
+    request = PendingRequest(Intent.LOAD, DAMPING)
+    for _ in range(3 * UNCHANGED_STATEMENTS):
+        assert request.answer(because(DAMPING, STIFF_UNTIL_ARMED)) is None
+
+
+def test_a_request_that_waits_is_not_replaced_by_what_was_refused_before_it() -> None:
+    request = PendingRequest(Intent.LOAD, DAMPING)
+    waiting = because(DAMPING, WAITS["LOAD"], IMPEDANCE_NOT_CONFIRMED)
+    assert request.answer(because(DAMPING, REFUSED["START_REMOTE"])) is None
+    for _ in range(3 * UNCHANGED_STATEMENTS):
+        assert request.answer(waiting) is None
+    assert request.answer(DAMPING) is None  # granted: its switch is on its way
+    assert request.answer(STANDBY) is STANDBY
 
 
 def test_a_request_that_took_effect_was_not_overtaken() -> None:
