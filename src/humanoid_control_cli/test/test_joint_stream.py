@@ -309,3 +309,17 @@ def test_hc_prints_the_latency(robot: Starter, ready: ModeClient) -> None:
     assert run.finish() == 0, run.text
     for line in ("14 joints, states at 200 Hz", "one way: p50", "echo: p50", "state gap: p50"):
         assert line in run.text
+
+
+def test_the_latency_of_a_loop_that_stands_still_is_not_waited_for(
+    start: Starter, quick_controllers: Path
+) -> None:
+    robot = brought_up(start, "mock", quick_controllers)
+    control = robot.up.descendant("humanoid_controllers/control")
+    os.kill(control, signal.SIGSTOP)
+    try:
+        run = robot.hc("stream", "latency")
+        assert run.finish() == 1
+    finally:
+        os.kill(control, signal.SIGCONT)
+    assert "hc: no state for 5 s: the control loop stands still" in run.text
