@@ -175,6 +175,23 @@ def test_a_held_key_moves_the_joint_and_a_released_one_stops_it(
         terminal.process.kill()
 
 
+def test_a_refused_jog_shows_the_reason_once(remote: Starter) -> None:
+    motion = remote.hc("move", "right_elbow_pitch=-0.2", "--time", "60", "--timeout", str(TIMEOUT))
+    motion.wait_for("moves for 60.00 s")
+    words = [sys.executable, "-c", HC, "jog", ELBOW]
+    terminal = Terminal(words, os.environ | remote.environment | {"TERM": "xterm"})
+    try:
+        terminal.wait_for(lambda text: "hold arrow up or down" in text)
+        terminal.press("\x1b[A")  # counts as held for ten messages
+        terminal.wait_for(lambda text: "refused: right_elbow_pitch: moves" in text)
+        motion.finish()  # the release of the key stops all motions
+        terminal.press("q")
+        assert terminal.finish() == 0
+        assert terminal.text.count("refused: ") == 1
+    finally:
+        terminal.process.kill()
+
+
 def test_joints_of_two_controllers_side_by_side_move_together(
     remote: Starter, client: Client, tmp_path: Path
 ) -> None:

@@ -88,7 +88,7 @@ def jog(
         jogged = TrajectoryClient(client).jogged(joint)
         typer.echo(f"{joint} at {speed:g} rad/s: hold arrow up or down; q ends")
         try:
-            jog_by_keys(client, keys, jogged, speed)
+            jog_by_keys(client, keys, jogged, speed, typer.echo)
         finally:
             jogged.stop()
             typer.echo("stopped")

@@ -1,6 +1,7 @@
 """Move a joint while a key is held."""
 
 import time
+from collections.abc import Callable
 from typing import Final
 
 from humanoid_control_cli.client import Client
@@ -12,6 +13,7 @@ PERIOD: Final = 0.05  # [s] between two messages: four in the time after which a
 # 0.66 s, at 25 Hz or more.
 FIRST: Final = 0.5  # [s] for which a key counts as held after it is pressed
 REPEATED: Final = 0.15  # [s] after each repetition
+ANSWERED: Final = 4  # messages of a held key after which a refusal is one of these
 SIGNS: Final = {"up": 1.0, "down": -1.0}
 END: Final = "q"
 
@@ -34,9 +36,14 @@ class HeldKey:
         return self._key if now < self._until else ""
 
 
-def jog_by_keys(client: Client, keys: Keys, joint: JoggedJoint, speed: float) -> None:
-    """Jog `joint` at `speed` [rad/s] by the arrow keys until `q` is pressed."""
-    held, moves = HeldKey(), False
+def jog_by_keys(
+    client: Client, keys: Keys, joint: JoggedJoint, speed: float, say: Callable[[str], None]
+) -> None:
+    """Jog `joint` at `speed` [rad/s] by the arrow keys until `q` is pressed.
+
+    `say` gets each reason for which the robot refuses, once while a key is held.
+    """
+    held, sent, said = HeldKey(), 0, ""
     while True:
         now = time.monotonic()
         for key in keys.pressed():
@@ -46,7 +53,12 @@ def jog_by_keys(client: Client, keys: Keys, joint: JoggedJoint, speed: float) ->
         sign = SIGNS.get(held.held(now), 0.0)
         if sign:
             joint.jog(sign * speed)
-        elif moves:
+            sent += 1
+            refusal = joint.refusal if sent > ANSWERED else ""
+            if refusal and refusal != said:
+                say(f"refused: {refusal}")
+            said = refusal
+        elif sent:
             joint.stop()
-        moves = bool(sign)
+            sent, said = 0, ""
         client.wait(lambda: False, PERIOD)

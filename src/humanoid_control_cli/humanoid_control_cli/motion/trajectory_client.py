@@ -189,6 +189,11 @@ class JoggedJoint:
             raise RefusedError(state.message)
         self._topic.publish(JointJog(joint_names=[self._joint], velocities=[speed]))
 
+    @property
+    def refusal(self) -> str:
+        """Why the robot refused the latest request, of whichever client; empty if it did not."""
+        return str(self._state(self._controller).refusal)
+
     def stop(self) -> None:
         """Stop along the path."""
         self._client.trigger(f"{self._controller}/stop")
