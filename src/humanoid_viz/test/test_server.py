@@ -182,6 +182,33 @@ def test_without_the_token_there_is_neither_page_nor_socket(token_server, path, 
     assert socket.value.response.status_code == 401
 
 
+@pytest.mark.parametrize(
+    "request_line", [b"GET /?token=\xff", b"GET //[x", b"GET http://[", b"GET /?token=%ff"]
+)
+def test_an_address_that_no_browser_sends_is_refused_like_any_other(token_server, request_line):
+    answer = raw_answer(token_server, request_line + b" HTTP/1.1\r\nHost: robot\r\n\r\n")
+    assert answer.startswith(b"HTTP/1.1 401 ")
+
+
+@pytest.mark.parametrize("line", [b"\xff\xff", b"POST / HTTP/1.1"])
+def test_a_connection_that_speaks_no_http_is_logged_in_one_line(
+    token_server, caplog, wait_until, line
+):
+    raw_answer(token_server, line + b"\r\n\r\n")
+    wait_until(lambda: bool(caplog.records), "a record")
+    (record,) = caplog.records
+    assert record.exc_info is None
+    assert record.getMessage().startswith("opening handshake failed: ")
+
+
+def raw_answer(address: str, sent: bytes) -> bytes:
+    """Return all that the server sends until it closes the connection."""
+    host, port = address.split(":")
+    with socket.create_connection((host, int(port)), timeout=30) as connection:
+        connection.sendall(sent)
+        return b"".join(iter(lambda: connection.recv(65536), b""))
+
+
 def test_a_foreign_page_is_refused_even_with_the_cookie(token_server):
     with pytest.raises(InvalidStatus) as refused:
         connect(

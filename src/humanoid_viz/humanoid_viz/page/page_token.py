@@ -43,7 +43,10 @@ class Token:
 
     def answer(self, connection: ServerConnection, request: Request) -> Response | None:
         """Return a refusal of `request`, or a redirect that sets the cookie; None to accept it."""
-        address = urlsplit(request.path)
+        try:
+            address = urlsplit(request.path)
+        except ValueError:  # no address that a browser sends
+            return connection.respond(http.HTTPStatus.UNAUTHORIZED, REFUSAL)
         query = parse_qsl(address.query, keep_blank_values=True)
         if any(self._is(value) for name, value in query if name == PARAMETER):
             rest = urlencode([pair for pair in query if pair[0] != PARAMETER])
@@ -59,7 +62,8 @@ class Token:
         return connection.respond(http.HTTPStatus.UNAUTHORIZED, REFUSAL)
 
     def _is(self, text: str) -> bool:
-        return hmac.compare_digest(text.encode(), self.secret.encode())
+        # Bytes that are no UTF-8 arrive as surrogates.
+        return hmac.compare_digest(text.encode(errors="surrogateescape"), self.secret.encode())
 
 
 def token_for(host: str, file: str) -> Token | None:

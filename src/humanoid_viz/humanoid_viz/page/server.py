@@ -2,6 +2,7 @@
 
 import http
 import json
+import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -18,6 +19,7 @@ from websockets.http11 import Request, Response
 from humanoid_viz.page.page_token import Token
 from humanoid_viz.page.ports import LOCAL_NAMES
 
+CONNECTIONS = logging.getLogger(f"{__name__}.connections")
 Handshake = Callable[[ServerConnection, Request], Response | None]
 
 
@@ -63,7 +65,22 @@ class GuardedServe(websockets.asyncio.server.serve):
         **options: Any,
     ) -> None:
         options["process_request"] = guarded(process_request, host, token)
+        options["logger"] = CONNECTIONS
         super().__init__(handler, host, port, **options)
+
+
+def _in_one_line(record: logging.LogRecord) -> bool:
+    """Log an error of a connection without its traceback: whoever connects can cause it."""
+    error = record.exc_info[1] if record.exc_info else None
+    if error is not None:
+        cause = error.__cause__ or error
+        record.msg = f"{record.getMessage()}: {type(cause).__name__}: {cause}"
+        record.args, record.exc_info = (), None
+    return True
+
+
+CONNECTIONS.addFilter(_in_one_line)
+CONNECTIONS.setLevel(logging.WARNING)  # not each connection
 
 
 @contextmanager
