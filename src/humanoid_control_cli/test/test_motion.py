@@ -27,7 +27,7 @@ from humanoid_control_common.rules.modes import Intent
 from humanoid_controller_manager.ros.topics.qos_profiles import LATCHED_HISTORY
 
 if TYPE_CHECKING:
-    from src.humanoid_control_cli.test.conftest import Starter
+    from src.humanoid_control_cli.test.conftest import Run, Starter
 
 EXAMPLE = Path(__file__).parents[3] / "docs/examples/trajectory.yaml"
 HC = "import sys; from humanoid_control_cli.main import main; sys.exit(main())"
@@ -116,6 +116,36 @@ def test_a_motion_whose_caller_is_killed_goes_on_to_its_end(
     states: list[TrajectoryState] = []
     client.subscribe(TrajectoryState, "trajectory_controller/state", states.append, LATCHED_HISTORY)
     assert client.wait(lambda: states and states[-1].status == TrajectoryState.SUCCEEDED, TIMEOUT)
+
+
+def test_a_robot_that_ends_during_a_motion_is_not_waited_for(
+    start: Starter, quick_controllers: Path
+) -> None:
+    up = _own_robot(start, "mock", quick_controllers)
+    run = start.hc("move", f"{ELBOW}=0.2", "--time", "3000", "--timeout", "3")
+    run.wait_for("moves for 3000.00 s")
+    os.kill(up.descendant("humanoid_controllers/control"), signal.SIGKILL)
+    assert run.finish() == 1
+    assert run.lines[-1].startswith("hc: no control process answers on ROS_DOMAIN_ID ")
+
+
+def _own_robot(start: Starter, backend: str, controllers: Path, *options: str) -> Run:
+    """Bring up a robot of one test, with the trajectory controller in charge."""
+    words = ("--no-viewer", "--controllers", str(controllers), *options)
+    up = start.hc("up", backend, *words)
+    up.wait_for("Prime is up")
+    for request in (("load", str(EXAMPLE)), ("mode", "damp"), ("mode", "load", "--wait")):
+        assert start.ask(*request)[0] == 0
+    assert start.ask("mode", "remote")[0] == 0
+    return up
+
+
+def test_a_motion_in_a_slow_simulation_is_waited_for(
+    start: Starter, quick_controllers: Path
+) -> None:
+    _own_robot(start, "mujoco", quick_controllers, "--rtf", "0.2")
+    run = start.hc("move", f"{ELBOW}=-0.8", "--time", "1", "--timeout", "2")  # takes 5 s here
+    assert (run.finish(), run.lines) == (0, ["moves for 1.00 s", "done"])
 
 
 def test_replaced_motion_reports_the_replacement(remote: Starter, client: Client) -> None:

@@ -9,7 +9,7 @@ from humanoid_control_msgs.msg import JointJog, TrajectoryState
 from humanoid_control_msgs.srv import FollowTrajectory, MoveJoints
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from humanoid_control_cli.client import Client
+from humanoid_control_cli.client import CHECK_PERIOD, Client
 from humanoid_control_cli.errors import RefusedError
 from humanoid_control_cli.mode_client import ModeClient
 from humanoid_control_cli.motion.states import STATE, WORDS, trajectory_controllers
@@ -67,16 +67,18 @@ class TrajectoryClient:
         return points[-1].time
 
     def wait_until_done(self, duration: float) -> None:
-        """Wait for the end of the motion, which takes `duration` [s].
+        """Wait for the end of the motion, which takes `duration` [s] of the robot's time.
 
-        Raises RefusedError if it ends otherwise than at its goal, or not at all.
+        Raises RefusedError if it ends otherwise than at its goal, or not at all; NoAnswerError if
+        the control process ends.
         """
         left = dict(self._goals)
-        if not self._client.wait(
-            lambda: all(self._ended(name) for name in left), duration + self._client.timeout
-        ):
-            waits = ", ".join(name for name in left if not self._ended(name))
-            raise RefusedError(f"{waits}: no end {self._client.timeout:g} s after the planned one")
+        time = _RobotTime(self._client)
+        while not self._client.wait(lambda: all(map(self._ended, left)), CHECK_PERIOD):
+            if time.elapsed() > duration + self._client.timeout:
+                waits = ", ".join(name for name in left if not self._ended(name))
+                late = f"{self._client.timeout:g} s after the planned one"
+                raise RefusedError(f"{waits}: no end {late}: it may still move")
         for name in left:
             state = self._states[name]
             if self._is_idle(name):
@@ -167,6 +169,35 @@ def _message(point: Point, columns: Sequence[int]) -> JointTrajectoryPoint:
         positions=[point.positions[column] for column in columns],
         time_from_start=Duration(sec=seconds, nanosec=nanoseconds),
     )
+
+
+class _RobotTime:
+    """The time of the robot since this was made; a simulation may be slow.
+
+    Raises NoAnswerError without statements of the mode manager.
+    """
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._modes = ModeClient(client)
+        self._latest = self._modes.statement()
+        self._begin = self._latest.stamp  # [ns]
+        self._changed_at = self._began_at = client.clock()
+
+    def elapsed(self) -> float:
+        """Return the time [s]: that of the client if it is less, as a clock may have been set.
+
+        Raises NoAnswerError if the statements end, RefusedError if the robot's time stands still.
+        """
+        now, timeout = self._client.clock(), self._client.timeout
+        latest = self._modes.statement()
+        if latest.stamp != self._latest.stamp:
+            self._latest, self._changed_at = latest, now
+        elif now - self._changed_at > timeout:
+            if latest is self._latest:
+                raise self._client.no_control_process()
+            raise RefusedError(f"the control loop stands still for {timeout:g} s: see `hc status`")
+        return min((latest.stamp - self._begin) * 1e-9, now - self._began_at)
 
 
 class JoggedJoint:
