@@ -132,5 +132,10 @@ class Client:
         nodes, own = self.node.get_node_names_and_namespaces(), self.node.get_namespace()
         if (CONTROLLER_MANAGER, own) in nodes and (MODE_MANAGER, own) not in nodes:
             return no_mode_manager()
-        others = {namespace for name, namespace in nodes if name == CONTROLLER_MANAGER}
-        return no_control_process(self.timeout, sorted(others - {own}))
+        return no_control_process(self.timeout, self.other_robots())
+
+    def other_robots(self) -> list[str]:
+        """Return the namespaces of the robots that run on the same domain, but not in this one."""
+        nodes, own = self.node.get_node_names_and_namespaces(), self.node.get_namespace()
+        found = {namespace for name, namespace in nodes if name == CONTROLLER_MANAGER}
+        return sorted(found - {own})

@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import sys
+import termios
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,7 @@ from humanoid_control_cli.motion.trajectory_client import TrajectoryClient
 from humanoid_control_common.errors import RobotError
 from humanoid_control_common.rules.modes import Intent
 from humanoid_controller_manager.ros.topics.qos_profiles import LATCHED_HISTORY
+from src.humanoid_control_cli.test.conftest import wait_until
 
 if TYPE_CHECKING:
     from src.humanoid_control_cli.test.conftest import Run, Starter
@@ -220,6 +222,25 @@ def test_a_refused_jog_shows_the_reason_once(remote: Starter) -> None:
         assert terminal.text.count("refused: ") == 1
     finally:
         terminal.process.kill()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_a_jog_with_the_terminal_as_before(
+    remote: Starter, number: signal.Signals
+) -> None:
+    words = [sys.executable, "-c", HC, "jog", ELBOW]
+    terminal = Terminal(words, os.environ | remote.environment | {"TERM": "xterm"})
+    before = termios.tcgetattr(terminal.master)
+    try:
+        terminal.wait_for(lambda text: "hold arrow up or down" in text)
+        wait_until(lambda: termios.tcgetattr(terminal.master) != before, "the keys")
+        terminal.process.send_signal(number)
+        terminal.wait_for(lambda text: "stopped" in text)
+        assert terminal.process.wait(TIMEOUT) == 128 + number
+        assert termios.tcgetattr(terminal.master) == before
+    finally:
+        terminal.process.kill()
+        os.close(terminal.master)
 
 
 def test_joints_of_two_controllers_side_by_side_move_together(

@@ -75,4 +75,6 @@ def _serial(subject: str, path: Path) -> Finding:
     if not os.access(path, os.R_OK | os.W_OK):
         remedy = '`sudo usermod -aG dialout "$USER"` and log in again'
         return missing(subject, "not permitted", remedy)
+    if path.is_dir():
+        return missing(subject, "is a folder", "name the adapter's port (`ls /dev/tty[AU]*`)")
     return ok(subject, "the port is there")

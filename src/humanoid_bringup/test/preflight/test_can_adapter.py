@@ -89,3 +89,8 @@ def test_an_unknown_kind_names_those_of_python_can() -> None:
 def test_a_vendors_adapter_is_left_to_its_driver() -> None:
     (finding,) = can_adapter("pcan", "PCAN_USBBUS1")
     assert finding.level is Level.OK
+
+
+def test_a_folder_is_no_serial_port(tmp_path: Path) -> None:
+    (finding,) = can_adapter("slcan", str(tmp_path))
+    assert (finding.level, finding.found) == (Level.MISSING, "is a folder")

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from humanoid_control_cli.robot.command import Timeout
-from humanoid_control_cli.terminal_keys import Keys, has_keys
+from humanoid_control_cli.terminal_keys import has_keys
 
 
 def _targets(words: list[str]) -> dict[str, float]:
@@ -81,14 +81,11 @@ def jog(
     if not has_keys():
         raise typer.BadParameter("needs a terminal, for its keys", param_hint="'hc jog'")
     from humanoid_control_cli.client import Client
-    from humanoid_control_cli.motion.jog import jog_by_keys
+    from humanoid_control_cli.motion.jog import jog as run
     from humanoid_control_cli.motion.trajectory_client import TrajectoryClient
 
-    with Client(timeout) as client, Keys() as keys:
+    with Client(timeout) as client:
         jogged = TrajectoryClient(client).jogged(joint)
         typer.echo(f"{joint} at {speed:g} rad/s: hold arrow up or down; q ends")
-        try:
-            jog_by_keys(client, keys, jogged, speed, typer.echo)
-        finally:
-            jogged.stop()
-            typer.echo("stopped")
+        code = run(client, jogged, speed, typer.echo)
+    raise typer.Exit(code)

@@ -1,9 +1,11 @@
 """Move a joint while a key is held."""
 
+import signal
 import time
 from collections.abc import Callable
 from typing import Final
 
+from humanoid_bringup.supervision.terminal_signals import StopSignals
 from humanoid_control_cli.client import Client
 from humanoid_control_cli.motion.trajectory_client import JoggedJoint
 from humanoid_control_cli.terminal_keys import Keys
@@ -36,15 +38,31 @@ class HeldKey:
         return self._key if now < self._until else ""
 
 
-def jog_by_keys(
-    client: Client, keys: Keys, joint: JoggedJoint, speed: float, say: Callable[[str], None]
-) -> None:
-    """Jog `joint` at `speed` [rad/s] by the arrow keys until `q` is pressed.
+def jog(client: Client, joint: JoggedJoint, speed: float, say: Callable[[str], None]) -> int:
+    """Jog `joint` at `speed` [rad/s] by keys until `q` or a signal; return the exit code.
 
-    `say` gets each reason for which the robot refuses, once while a key is held.
+    `say` gets each reason for which the robot refuses, once while a key is held. The terminal is as
+    before afterwards.
     """
+    with Keys() as keys, StopSignals() as signals:
+        try:
+            _jog_by_keys(client, keys, signals, joint, speed, say)
+        finally:
+            joint.stop()
+            say("stopped")
+    return 128 + signal.Signals[signals.latest] if signals.count else 0
+
+
+def _jog_by_keys(
+    client: Client,
+    keys: Keys,
+    signals: StopSignals,
+    joint: JoggedJoint,
+    speed: float,
+    say: Callable[[str], None],
+) -> None:
     held, sent, said = HeldKey(), 0, ""
-    while True:
+    while not signals.count:
         now = time.monotonic()
         for key in keys.pressed():
             if key == END:
@@ -61,4 +79,4 @@ def jog_by_keys(
         elif sent:
             joint.stop()
             sent, said = 0, ""
-        client.wait(lambda: False, PERIOD)
+        client.wait(lambda: signals.count, PERIOD)

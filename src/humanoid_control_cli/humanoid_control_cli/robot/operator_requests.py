@@ -47,7 +47,8 @@ def press(client: Client) -> StampedStatement:
 
     topic = client.node.create_publisher(Bool, STOP_TOPIC, 10)
     if not client.wait(topic.get_subscription_count, client.timeout):
-        raise _not_stopped(f"no subscriber on {topic.topic_name} within {client.timeout:g} s")
+        silence = f"no subscriber on {topic.topic_name} within {client.timeout:g} s"
+        raise _not_stopped(f"{silence}{_elsewhere(client)}")
     for _ in range(max(1, round(client.timeout / AGAIN))):
         topic.publish(Bool(data=True))
         if client.wait(holds, AGAIN):
@@ -75,6 +76,12 @@ def _levels_by_source(client: Client) -> dict[str, int]:
 
     client.subscribe(SafetyStatus, "safety_status", note, LATCHED_HISTORY)
     return levels
+
+
+def _elsewhere(client: Client) -> str:
+    """Return which robots run in other namespaces, for the end of a sentence."""
+    others = client.other_robots()
+    return f"; robots run in {', '.join(others)}: `hc --namespace {others[0]} …`" if others else ""
 
 
 def _not_stopped(reason: str) -> NoAnswerError:
@@ -120,7 +127,8 @@ def power_down(client: Client) -> str:
     caller = client.node.create_client(Trigger, POWER_DOWN)
     if not client.wait(caller.service_is_ready, client.timeout):
         raise NoAnswerError(
-            f"no mode manager answers on {robot_in_words()} within {client.timeout:g} s. "
+            f"no mode manager answers on {robot_in_words()} within {client.timeout:g} s"
+            f"{_elsewhere(client)}. "
             "If joints may be powered: end the control process where it was started (Ctrl-C); if "
             "there is none, cut the power of the drives"
         )
