@@ -114,3 +114,9 @@ def test_an_argument_that_is_no_number_is_refused_without_a_robot(
     code, (line,) = hc_here("sdo", "read", *words)
     assert code == 1
     assert "expected a number from 0 to " in line
+
+
+def test_a_request_that_is_too_large_to_be_sent_is_one_sentence(ask) -> None:
+    code, (line,) = ask("read", "0-65535", "0x603F")
+    assert code == 1
+    assert line.startswith("hc: /erob/read_sdo_batch: failed to send request: ")
