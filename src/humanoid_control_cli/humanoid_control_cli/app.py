@@ -7,10 +7,10 @@ import typer
 from humanoid_control_cli.bag.command import record, replay, view
 from humanoid_control_cli.black_box.command import app as black_box
 from humanoid_control_cli.calibrate.command import calibrate
+from humanoid_control_cli.command_line.finite_numbers import FiniteNumbers
 from humanoid_control_cli.controllers.command import load, unload
 from humanoid_control_cli.doctor.command import decode, doctor, version
 from humanoid_control_cli.domain import NAMESPACE, choose_namespace
-from humanoid_control_cli.finite_numbers import FiniteNumbers
 from humanoid_control_cli.friction.command import app as friction
 from humanoid_control_cli.motion.command import jog, move
 from humanoid_control_cli.new_controller.command import new_controller

@@ -2,7 +2,7 @@
 
 import sys
 
-from humanoid_control_cli.printed_output import report_output
+from humanoid_control_cli.command_line.printed_output import report_output
 from humanoid_control_common.errors import RobotError
 from humanoid_control_common.machine.library_environment import set_library_environment
 

@@ -1,0 +1,1 @@
+"""What all commands share: their numbers, and what they print."""
