@@ -81,6 +81,7 @@ def test_hc_version_prints_the_versions_for_a_bug_report(hc) -> None:
         ("up real --rtf 1", "is for `hc up mujoco`, not real"),
         ("up mujoco --interface ecm0", "is for `hc up real`, not mujoco"),
         ("up mock --backends ec", "is for `hc up real`, not mock"),
+        ("up mock --calibration /etc/hosts", "is for `hc up real`, not mock"),
         ("up mujoco --rtf -1", "--rtf"),
         ("up mock --rtf 2", "is for `hc up mujoco`, not mock"),
         ("up mock --initial-mode standby", "'standby' is not one of"),

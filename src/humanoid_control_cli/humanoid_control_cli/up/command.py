@@ -140,7 +140,9 @@ def up(  # noqa: PLR0913, PLR0917 - one argument for each option
         Path | None,
         _file("Hardware file: the drive of each joint.", "--hardware", "--hardware-config"),
     ] = None,
-    calibration: Annotated[Path | None, _file("Directions and homing offsets.")] = None,
+    calibration: Annotated[
+        Path | None, _file("real, twin: directions and homing offsets of the joints.")
+    ] = None,
     mountings: Annotated[
         Path | None,
         _file("twin: how its actuators sit on their joints, for a calibration to find."),
@@ -154,6 +156,7 @@ def up(  # noqa: PLR0913, PLR0917 - one argument for each option
     if backend is not Backend.TWIN:
         _check_for(Backend.REAL, backend, "'--backends'", backends)
         _check_for(Backend.REAL, backend, "'--calibrate'", calibrate or None)
+        _check_for(Backend.REAL, backend, "'--calibration'", calibration)
     if backend is not Backend.MOCK:
         _check_for(Backend.MUJOCO, backend, "'--full-mit'", full_mit or None)
     _check_for(Backend.TWIN, backend, "'--mountings'", mountings)
