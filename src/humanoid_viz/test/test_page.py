@@ -51,7 +51,7 @@ def test_numbers_are_dashes_when_unknown_and_have_no_negative_zero(value, decima
 @pytest.mark.parametrize(
     ("connection", "shown"),
     [
-        (Connection(StreamState.NEVER), "waiting for /prime/joint_states"),
+        (Connection(StreamState.NEVER), "waiting for joint states"),
         (FLOWING, "connected 200 Hz"),
         (Connection(StreamState.FLOWING, age=0.0), "connected"),
         (Connection(StreamState.LOST, age=3.21), "connection lost 3.2 s ago"),

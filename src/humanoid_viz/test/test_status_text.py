@@ -30,7 +30,7 @@ def test_status_text_without_problems_has_mode_and_safety_in_the_ok_colour() -> 
 
 def test_status_text_reports_a_missing_robot() -> None:
     found = status_text(ModeInForce(StreamState.NEVER), [])
-    assert found.text == "no robot: nothing stated on /control_mode yet\nsafety: no source"
+    assert found.text == "no robot: no mode stated yet\nsafety: no source"
     assert found.colour == UNKNOWN
 
 

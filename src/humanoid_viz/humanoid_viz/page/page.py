@@ -48,7 +48,7 @@ def connection_text(snapshot: Snapshot) -> str:
     """Return the state of the connection as text."""
     connection = snapshot.connection
     if connection.flow is StreamState.NEVER or connection.age is None:
-        return "waiting for /prime/joint_states"
+        return "waiting for joint states"
     if connection.flow is StreamState.LOST:
         return f"connection lost {seconds(connection.age)} ago"
     rate = "" if connection.rate is None else f" {connection.rate:.0f} Hz"
@@ -81,7 +81,7 @@ def _detail(snapshot: Snapshot) -> str:
     """Return the line under the mode: controller and progress, or why the mode is unknown."""
     mode = snapshot.mode
     if mode.statement is None or mode.age is None:
-        return "mode unknown: nothing stated on /control_mode yet"
+        return "mode unknown: none stated yet"
     if mode.flow is StreamState.LOST:
         return f"mode unknown: {mode_name(mode.statement.mode)} was stated {seconds(mode.age)} ago"
     progress = ""

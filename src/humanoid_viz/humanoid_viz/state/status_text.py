@@ -35,7 +35,7 @@ def status_text(mode: ModeInForce, safety: Iterable[SafetyReport]) -> StatusText
 
 def _mode_line(mode: ModeInForce) -> str:
     if mode.statement is None or mode.age is None:
-        return "no robot: nothing stated on /control_mode yet"
+        return "no robot: no mode stated yet"
     name = mode_name(mode.statement.mode)
     if mode.flow is StreamState.FLOWING:
         return name
