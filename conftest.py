@@ -7,11 +7,16 @@ import os
 import shutil
 import signal
 import tempfile
+from collections.abc import Iterator
 from contextlib import ExitStack
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from test_support.programs.prepared_programs import PreparedPrograms
 
 ROOT = Path(__file__).parent
 TOOLS = ("hypothesis", "pytest_timeout", "xdist")  # requirements of the tests besides pytest
@@ -35,7 +40,13 @@ ALONE = (
 )
 # Tests that start whole programs or join a ROS domain: tests with these fixtures, and whole files.
 PROGRAMS = {
-    "src/humanoid_bringup_prime/test/test_": {"domain", "shared_domain", "used_robot", "forks"},
+    "src/humanoid_bringup_prime/test/test_": {
+        "domain",
+        "refused",
+        "shared_domain",
+        "simulated_robot",
+        "used_robot",
+    },
     "src/humanoid_control_cli/": {"start", "start_once"},
     "src/humanoid_devices/humanoid_devices_erob/": {"make_wire_bench"},
     "src/humanoid_viz/": {"domain"},
@@ -80,6 +91,16 @@ def pytest_collection_finish() -> None:
     """Spare the tests' garbage collections, and copies of this process, the collected tests."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture(scope="session")
+def prepared() -> Iterator[PreparedPrograms]:
+    """A process that starts this workspace's programs without the time of most imports."""
+    from test_support.programs.prepared_programs import PreparedPrograms
+
+    programs = PreparedPrograms()
+    yield programs
+    programs.close()
 
 
 def repeat_examples() -> None:

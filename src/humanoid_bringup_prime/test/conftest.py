@@ -14,8 +14,9 @@ from humanoid_control_msgs.msg import ControlMode, SafetyStatus
 from test_support.client import Client
 from test_support.controllers import write_controllers
 from test_support.operator import Participant
+from test_support.programs.prepared_programs import PreparedPrograms
+from test_support.programs.started_process import StartedProcess, ended_at_last
 from test_support.ros.ros_domains import on_reserved_domain
-from test_support.started_process import StartedProcess, ended_at_last
 
 from humanoid_bringup import executables
 from humanoid_bringup.options import Backend, Options, Process
@@ -77,30 +78,39 @@ def prepare_control() -> Callable[..., list[str]]:
 
 
 @contextmanager
-def control_processes(folder: Path) -> Iterator[StartControl]:
-    """Starts control processes with the given options; ends them."""
+def control_processes(folder: Path, prepared: PreparedPrograms | None) -> Iterator[StartControl]:
+    """Starts control processes with the given options, see StartedProcess; ends them."""
     with ended_at_last() as started:
 
         def start(backend: Backend = Backend.MOCK, **options: Any) -> StartedProcess:
             own = folder / f"control_{len(started)}"
             own.mkdir()
             command = prepared_control(own, backend, **options)
-            started.append(StartedProcess(command, own / "output.txt"))
+            started.append(StartedProcess(command, own / "output.txt", prepared))
             return started[-1]
 
         yield start
 
 
 @pytest.fixture
-def start_control(domain: int, tmp_path: Path) -> Iterator[StartControl]:
+def start_control(
+    domain: int, tmp_path: Path, prepared: PreparedPrograms
+) -> Iterator[StartControl]:
     """Starts control processes with the given options; ends them after the test."""
-    with control_processes(tmp_path) as start:
+    with control_processes(tmp_path, prepared) as start:
+        yield start
+
+
+@pytest.fixture
+def start_control_anew(domain: int, tmp_path: Path) -> Iterator[StartControl]:
+    """The same, for tests of what their start finds in this environment."""
+    with control_processes(tmp_path, None) as start:
         yield start
 
 
 @dataclass(frozen=True)
 class SharedRobot:
-    """A control process on mock hardware that the tests of a module share."""
+    """A control process without drives that the tests of a module share."""
 
     domain: int
     control: StartedProcess
@@ -117,15 +127,19 @@ class SharedRobot:
 
 
 @contextmanager
-def _shared_robot(folder: Path, **options: Any) -> Iterator[SharedRobot]:
-    with on_reserved_domain() as domain, control_processes(folder) as start:
+def _shared_robot(
+    folder: Path, prepared: PreparedPrograms, **options: Any
+) -> Iterator[SharedRobot]:
+    with on_reserved_domain() as domain, control_processes(folder, prepared) as start:
         yield SharedRobot(domain, start(**options))
 
 
 @pytest.fixture(scope="module")
-def shared_domain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedRobot]:
+def shared_domain(
+    tmp_path_factory: pytest.TempPathFactory, prepared: PreparedPrograms
+) -> Iterator[SharedRobot]:
     """A robot for tests that leave it limp, as after its start."""
-    with _shared_robot(tmp_path_factory.mktemp("shared")) as robot:
+    with _shared_robot(tmp_path_factory.mktemp("shared"), prepared) as robot:
         yield robot
 
 
@@ -136,10 +150,24 @@ def controllers_with() -> Callable[[Path, float], Path]:
 
 
 @pytest.fixture(scope="module")
-def used_robot(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedRobot]:
+def used_robot(
+    tmp_path_factory: pytest.TempPathFactory, prepared: PreparedPrograms
+) -> Iterator[SharedRobot]:
     """A robot for tests that change its mode; each way of its STANDBY takes 0.3 s."""
     folder = tmp_path_factory.mktemp("used")
-    with _shared_robot(folder, controllers_file=write_controllers(folder, 0.3)) as robot:
+    quick = write_controllers(folder, 0.3)
+    with _shared_robot(folder, prepared, controllers_file=quick) as robot:
+        yield robot
+
+
+@pytest.fixture(scope="module")
+def simulated_robot(
+    tmp_path_factory: pytest.TempPathFactory, prepared: PreparedPrograms
+) -> Iterator[SharedRobot]:
+    """A robot in MuJoCo, as fast as possible, for tests that change its mode."""
+    folder = tmp_path_factory.mktemp("simulated")
+    options: Any = {"backend": Backend.MUJOCO, "real_time_factor": 0.0}
+    with _shared_robot(folder, prepared, **options) as robot:
         yield robot
 
 

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import json
-import os
 import re
-import select
-import signal
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 from ament_index_python.packages import get_package_share_directory
+from test_support.programs.prepared_programs import PreparedPrograms
+from test_support.programs.started_process import StartedProcess, ended_at_last
 from test_support.ros.ros_domains import reserved_domain
 
 from humanoid_bringup.options import Backend, Options
@@ -25,69 +20,23 @@ from humanoid_control_common.errors import ConfigError
 
 CONFIG = Path(get_package_share_directory("humanoid_bringup_prime")) / "config"
 
-# Imports the control process once, and forks it for every line of input: its arguments and log.
-FORKS = """
-import json, os, sys
-from humanoid_controllers.main import main
-import humanoid_controller_manager.ros.process.control_process
-import humanoid_controllers.mode_manager.mode_manager_node
-for line in sys.stdin:
-    sys.argv[1:], log = json.loads(line)
-    child = os.fork()
-    if child == 0:
-        os.dup2(os.open(log, os.O_WRONLY | os.O_CREAT), 1)
-        os.dup2(1, 2)
-        sys.exit(main())
-    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
-"""
-GIVE_UP = 60.0  # [s]; a dead-man's switch
-
-
-@pytest.fixture(scope="module")
-def forks() -> Iterator[subprocess.Popen[str]]:
-    """The process that forks control processes, on a separate ROS domain."""
-    with (
-        reserved_domain() as domain,
-        subprocess.Popen(
-            [sys.executable, "-c", FORKS],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env=os.environ | {"ROS_DOMAIN_ID": str(domain)},
-            text=True,
-            start_new_session=True,
-        ) as process,
-    ):
-        yield process
-        assert process.stdin is not None
-        process.stdin.close()
-        try:
-            process.wait(GIVE_UP)
-        finally:
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-
 
 @pytest.fixture
 def refused(
-    forks: subprocess.Popen[str], prepare_control: Callable[..., list[str]], tmp_path: Path
-) -> Callable[..., str]:
+    prepared: PreparedPrograms, prepare_control: Callable[..., list[str]], tmp_path: Path
+) -> Iterator[Callable[..., str]]:
     """Starts a control process that must end with exit code 1; returns its output."""
+    with reserved_domain() as domain, ended_at_last() as started:
 
-    def run(**options: Any) -> str:
-        command, log = prepare_control(tmp_path, **options), tmp_path / "output.txt"
-        assert forks.stdin is not None
-        assert forks.stdout is not None
-        forks.stdin.write(json.dumps([command[1:], str(log)]) + "\n")
-        forks.stdin.flush()
-        ended = select.select([forks.stdout], [], [], GIVE_UP)[0]
-        if not ended:
-            os.killpg(forks.pid, signal.SIGKILL)
-        text = log.read_text()
-        assert ended, f"it still runs after {GIVE_UP:g} s:\n{text}"
-        assert forks.stdout.readline() == "1\n", text
-        return text
+        def run(**options: Any) -> str:
+            command, log = prepare_control(tmp_path, **options), tmp_path / "output.txt"
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setenv("ROS_DOMAIN_ID", str(domain))
+                started.append(StartedProcess(command, log, prepared))
+            assert started[-1].wait() == 1, started[-1].text()
+            return started[-1].text()
 
-    return run
+        yield run
 
 
 def _changed(folder: Path, old: str, new: str) -> Path:

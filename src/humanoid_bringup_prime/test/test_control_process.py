@@ -15,7 +15,7 @@ from std_msgs.msg import String
 from test_support.arm_joints import ALL_JOINTS
 
 if TYPE_CHECKING:
-    from test_support.started_process import StartedProcess
+    from test_support.programs.started_process import StartedProcess
 
     from src.humanoid_bringup_prime.test.conftest import Client, StartControl
 

@@ -267,7 +267,7 @@ def _install(folder: Path, name: str, source: str, points: str) -> Path:
 
 
 def test_broken_plugins_and_bad_names_are_refused_and_the_services_go_on(
-    start_control: Callable[..., Any],
+    start_control_anew: Callable[..., Any],
     client: Any,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -275,7 +275,7 @@ def test_broken_plugins_and_bad_names_are_refused_and_the_services_go_on(
     plugin = _install(tmp_path, "broken", BROKEN, BROKEN_POINTS)
     (plugin / "broken_at_import.py").write_text("raise SystemExit(2)\n")
     monkeypatch.setenv("PYTHONPATH", str(plugin), prepend=os.pathsep)
-    running = start_control()
+    running = start_control_anew()
     client.connect()
     manager = Manager(client)
     for name in ("arm.left", "../evil"):
@@ -301,7 +301,7 @@ def test_broken_plugins_and_bad_names_are_refused_and_the_services_go_on(
 
 
 def test_a_controller_that_takes_long_to_configure_does_not_hold_the_robot_up(
-    start_control: Callable[..., Any],
+    start_control_anew: Callable[..., Any],
     client: Any,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -311,7 +311,7 @@ def test_a_controller_that_takes_long_to_configure_does_not_hold_the_robot_up(
     file = tmp_path / "slow.yaml"
     file.write_text("slow_controller: {ros__parameters: {damping: 6.0}}\n")
     monkeypatch.setenv("PYTHONPATH", str(plugin), prepend=os.pathsep)
-    start_control()
+    start_control_anew()
     client.connect()
     manager = Manager(client)
     assert manager.set("slow_controller.type", "slow/Slow")

@@ -13,6 +13,7 @@ import yaml
 from humanoid_control_msgs.msg import ControlMode, ImpedanceState, SdoResult
 from humanoid_control_msgs.srv import ReadSdoBatch, WriteSdoBatch
 from sensor_msgs.msg import JointState
+from test_support.programs.prepared_programs import PreparedPrograms
 
 from humanoid_bringup.options import Backend, Options
 from humanoid_bringup.plan import plan
@@ -138,7 +139,11 @@ StartManager = Callable[..., Any]
 
 @pytest.fixture
 def start_manager(
-    component: FakeComponent, tmp_path: Path, running_type: Any, command_line: Any
+    component: FakeComponent,
+    tmp_path: Path,
+    running_type: Any,
+    command_line: Any,
+    prepared: PreparedPrograms,
 ) -> Iterator[StartManager]:
     """Starts the manager as a bring-up does; keywords change its parameters."""
     started: list[Any] = []
@@ -153,7 +158,7 @@ def start_manager(
         component.names = list(own["joint_names"])
         own.update(changes)
         manager.parameter_files[-1].write_text(yaml.safe_dump(content))
-        running = running_type(command_line(manager), folder / "output.txt")
+        running = running_type(command_line(manager), folder / "output.txt", prepared)
         started.append(running)
         return running
 

@@ -49,13 +49,13 @@ def controllers(package: Path, tmp_path: Path) -> Path:
 def test_a_controller_of_another_workspace_is_run(
     environment: dict[str, str],
     controllers: Path,
-    start_control: Callable[..., Any],
+    start_control_anew: Callable[..., Any],
     client: Any,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
-    running = start_control(controllers_file=controllers)
+    running = start_control_anew(controllers_file=controllers)
     client.connect()
     client.reach(ControlMode.DAMPING)
     client.reach(ControlMode.STANDBY)
@@ -75,7 +75,7 @@ def test_a_controller_of_another_workspace_is_run(
 def test_gains_that_the_robots_drives_don_t_get_are_refused_at_the_start(
     environment: dict[str, str],
     controllers: Path,
-    start_control: Callable[..., Any],
+    start_control_anew: Callable[..., Any],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     for name, value in environment.items():
@@ -83,7 +83,7 @@ def test_gains_that_the_robots_drives_don_t_get_are_refused_at_the_start(
     content = yaml.safe_load(controllers.read_text())
     content["hold_controller"]["ros__parameters"] |= {"stiffness": 15.0, "damping": 1.5}
     controllers.write_text(yaml.safe_dump(content, sort_keys=False))
-    running = start_control(controllers_file=controllers)
+    running = start_control_anew(controllers_file=controllers)
     assert running.wait() == 1
     output = running.text()
     assert "hold_controller: stiffness 15, damping 1.5, but in STANDBY" in output
@@ -92,8 +92,8 @@ def test_gains_that_the_robots_drives_don_t_get_are_refused_at_the_start(
 
 
 def test_without_its_workspace_the_missing_plugin_is_named(
-    controllers: Path, start_control: Callable[..., Any]
+    controllers: Path, start_control_anew: Callable[..., Any]
 ) -> None:
-    running = start_control(controllers_file=controllers)
+    running = start_control_anew(controllers_file=controllers)
     assert running.wait() == 1
     assert "unknown plugin 'hold_controller/HoldController'; known: humanoid" in running.text()

@@ -55,7 +55,10 @@ mock_components/GenericSystem = raising:attach_hardware
 
 @pytest.fixture
 def running(
-    start_control: Callable[..., Any], client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    start_control_anew: Callable[..., Any],
+    client: Any,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> Any:
     """A control process in STANDBY, whose plug-ins raise on request."""
     information = tmp_path / "plugin" / "raising-1.dist-info"
@@ -69,7 +72,7 @@ def running(
     manager["standby_controller"]["type"] = "raising/Raising"
     file = tmp_path / "controllers.yaml"
     file.write_text(yaml.safe_dump(content, sort_keys=False))
-    process = start_control(controllers_file=file)
+    process = start_control_anew(controllers_file=file)
     client.reports = []
     qos = QoSProfile(depth=32, durability=DurabilityPolicy.TRANSIENT_LOCAL)
     client.listen(SafetyStatus, "/safety_status", client.reports.append, qos)

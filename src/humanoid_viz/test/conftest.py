@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import signal
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -21,8 +20,9 @@ from rclpy.publisher import Publisher
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, String
+from test_support.programs.prepared_programs import PreparedPrograms
+from test_support.programs.started_process import GIVE_UP, StartedProcess, ended_at_last
 from test_support.ros.ros_domains import on_reserved_domain
-from test_support.started_process import GIVE_UP, StartedProcess, ended_at_last
 
 from humanoid_viz.state.model import RobotModel
 from humanoid_viz.state.urdf import parse_urdf
@@ -92,11 +92,11 @@ class ViewerProcess(StartedProcess):
 
     end_signal = signal.SIGTERM
 
-    def __init__(self, log: Path, *parameters: str) -> None:
-        command = [sys.executable, "-m", "humanoid_viz.main", "--ros-args"]
+    def __init__(self, log: Path, prepared: PreparedPrograms, *parameters: str) -> None:
+        command = ["viewer", "--ros-args"]
         for parameter in parameters:
             command += ["-p", parameter]
-        super().__init__(command, log)
+        super().__init__(command, log, prepared)
 
     def logs(self, text: str) -> None:
         _wait_until(lambda: text in self.text() or self.process.poll() is not None, f"log: {text}")
@@ -114,12 +114,13 @@ StartViewer = Callable[..., ViewerProcess]
 
 
 @pytest.fixture
-def start_viewer(domain: int, tmp_path: Path) -> Iterator[StartViewer]:
+def start_viewer(domain: int, tmp_path: Path, prepared: PreparedPrograms) -> Iterator[StartViewer]:
     """Starts viewers with parameters like "port:=0"; ends them after the test."""
     with ended_at_last() as started:
 
         def start(*parameters: str) -> ViewerProcess:
-            viewer = ViewerProcess(tmp_path / f"viewer_{len(started)}.txt", *parameters)
+            log = tmp_path / f"viewer_{len(started)}.txt"
+            viewer = ViewerProcess(log, prepared, *parameters)
             started.append(viewer)
             return viewer
 

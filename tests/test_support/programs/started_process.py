@@ -8,20 +8,31 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Final
 
+from test_support.programs.prepared_programs import PreparedProgram, PreparedPrograms
+
 GIVE_UP: Final = 30.0  # [s] dead-man's switch of every wait, far above what is expected
 
 
 class StartedProcess:
-    """A started program; its output is in `log`. `end_signal` asks it to end."""
+    """A started program; its output is in `log`. `end_signal` asks it to end.
+
+    With `prepared` it is started by that, and anew without.
+    """
 
     end_signal = signal.SIGINT
 
-    def __init__(self, command: Sequence[str], log: Path) -> None:
+    def __init__(
+        self, command: Sequence[str], log: Path, prepared: PreparedPrograms | None = None
+    ) -> None:
         self.log = log
+        self.process: subprocess.Popen[bytes] | PreparedProgram
         with log.open("w") as file:
-            self.process = subprocess.Popen(
-                command, stdout=file, stderr=subprocess.STDOUT, start_new_session=True
-            )
+            if prepared is not None:
+                self.process = prepared.start(command, os.environ, file.fileno())
+            else:
+                self.process = subprocess.Popen(
+                    command, stdout=file, stderr=subprocess.STDOUT, start_new_session=True
+                )
 
     def text(self) -> str:
         """Return the output so far."""
