@@ -11,11 +11,14 @@ import time
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 from ament_index_python.packages import get_package_share_directory
+from test_support.programs.prepared_programs import PreparedProgram, PreparedPrograms
 from test_support.ros.ros_domains import reserved_domain
 from typer.testing import CliRunner
 
@@ -46,27 +49,32 @@ def _environment() -> dict[str, str]:
 
 
 class Run:
-    """A running program, its output line by line, and its descendants."""
+    """A running program, its output line by line, and its descendants.
 
-    def __init__(self, arguments: list[str], folder: Path, environment: dict[str, str]) -> None:
+    `begin` starts it in an environment; it writes to a file.
+    """
+
+    def __init__(
+        self,
+        begin: Callable[[dict[str, str], int], subprocess.Popen[bytes] | PreparedProgram],
+        folder: Path,
+        environment: dict[str, str],
+    ) -> None:
         self.marker = f"HC_TEST_RUN={uuid.uuid4()}"
         key, value = self.marker.split("=")
         self._lines: list[str] = []
         self._mute = False
         self._changed = threading.Condition()
-        self.process = subprocess.Popen(
-            arguments,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            env=_environment() | {"TMPDIR": str(folder), key: value} | environment,
-            start_new_session=True,
-        )
+        output, theirs = os.pipe()
+        self._output = os.fdopen(output, "rb")
+        own = {"TMPDIR": str(folder), key: value}
+        self.process = begin(_environment() | own | environment, theirs)
+        os.close(theirs)
         self._reader = threading.Thread(target=self._read)
         self._reader.start()
 
     def _read(self) -> None:
-        assert self.process.stdout is not None
-        for line in self.process.stdout:
+        for line in self._output:
             with self._changed:
                 self._lines.append(line.decode().rstrip("\n"))
                 self._changed.notify_all()
@@ -154,8 +162,7 @@ class Run:
         except AssertionError:
             killed += self.kill_descendants().values()
         self.finish()
-        assert self.process.stdout is not None
-        self.process.stdout.close()
+        self._output.close()
         assert not killed, f"had to be killed: {'; '.join(killed)}; its output:\n{self.text}"
 
 
@@ -164,7 +171,8 @@ class Starter:
 
     up: Run  # `hc up` of a robot that several tests share
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, prepared: PreparedPrograms) -> None:
+        self._prepared = prepared
         self._reservation = ExitStack()
         self.environment = {
             "ROS_DOMAIN_ID": str(self._reservation.enter_context(reserved_domain())),
@@ -175,20 +183,39 @@ class Starter:
         self._runs: list[Run] = []
 
     def __call__(self, *arguments: str, **environment: str) -> Run:
-        run = Run(list(arguments), self._folder, self.environment | environment)
-        self._runs.append(run)
-        return run
+        def begin(environment: dict[str, str], output: int) -> subprocess.Popen[bytes]:
+            return subprocess.Popen(
+                arguments, stdout=output, stderr=output, env=environment, start_new_session=True
+            )
+
+        return self._run(begin, environment)
 
     def hc(self, *arguments: str, **environment: str) -> Run:
+        """Start `hc` as a copy of a process that has imported most of its modules."""
+        return self._run(partial(self._prepared.start, ["hc", *arguments]), environment)
+
+    def hc_anew(self, *arguments: str, **environment: str) -> Run:
+        """Start `hc` as a user does, for tests of its start and of what the start imports."""
         return self(sys.executable, "-c", HC, *arguments, **environment)
+
+    def _run(self, begin: Callable[..., Any], environment: dict[str, str]) -> Run:
+        run = Run(begin, self._folder, self.environment | environment)
+        self._runs.append(run)
+        return run
 
     def ask(self, *arguments: str) -> tuple[int, str]:
         """Return exit code and output of `hc` with --timeout."""
         run = self.hc(*arguments, "--timeout", str(TIMEOUT))
         return run.finish(), run.text
 
+    def ask_anew(self, *arguments: str) -> tuple[int, str]:
+        """The same, as `hc_anew` starts it."""
+        run = self.hc_anew(*arguments, "--timeout", str(TIMEOUT))
+        return run.finish(), run.text
+
     def bring_up(self, backend: str, controllers: Path) -> None:
-        up = self.hc("up", backend, "--no-viewer", "--controllers", str(controllers))
+        words = ("--no-viewer", "--no-black-box", "--controllers", str(controllers))
+        up = self.hc("up", backend, *words)
         up.wait_for("Prime is up")
 
     def temporary_files(self, pattern: str) -> set[Path]:
@@ -207,16 +234,18 @@ class Starter:
 
 
 @pytest.fixture
-def start(tmp_path: Path) -> Iterator[Starter]:
-    starter = Starter(tmp_path)
+def start(tmp_path: Path, prepared: PreparedPrograms) -> Iterator[Starter]:
+    starter = Starter(tmp_path, prepared)
     yield starter
     starter.clean_up()
 
 
 @pytest.fixture(scope="module")
-def start_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Starter]:
+def start_once(
+    tmp_path_factory: pytest.TempPathFactory, prepared: PreparedPrograms
+) -> Iterator[Starter]:
     """The same for programs that several tests share."""
-    starter = Starter(tmp_path_factory.mktemp("shared"))
+    starter = Starter(tmp_path_factory.mktemp("shared"), prepared)
     yield starter
     starter.clean_up()
 
@@ -265,8 +294,14 @@ def modes(client: Client) -> ModeClient:
 
 @pytest.fixture
 def hc(start: Starter) -> Callable[..., Run]:
-    """Starts `hc` with the given arguments."""
+    """Starts `hc` with the given arguments, see Starter.hc."""
     return start.hc
+
+
+@pytest.fixture
+def hc_anew(start: Starter) -> Callable[..., Run]:
+    """Starts `hc` with the given arguments, see Starter.hc_anew."""
+    return start.hc_anew
 
 
 @pytest.fixture

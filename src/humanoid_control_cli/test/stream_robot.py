@@ -31,7 +31,7 @@ TIMEOUT: Final = 60.0  # [s]; a dead-man's switch
 
 def brought_up(starter: Starter, backend: str, controllers: Path, *words: str) -> Starter:
     """Prime with a joint stream; `words` are further options of `hc up`."""
-    options = ("--no-viewer", "--joint-stream", "--controllers", str(controllers))
+    options = ("--no-viewer", "--no-black-box", "--joint-stream", "--controllers", str(controllers))
     starter.up = starter.hc("up", backend, *options, *words)
     starter.up.wait_for("Prime is up")
     starter.up.wait_for("joint stream of 14 joints")

@@ -11,9 +11,12 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
+
+if TYPE_CHECKING:
+    from src.humanoid_control_cli.test.conftest import Starter
 
 ROOT = Path(__file__).resolve().parents[3]
 PAGE = (ROOT / "docs/add_a_robot.md").read_text()
@@ -61,6 +64,20 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
+@pytest.fixture(scope="module")
+def environment(home: Path, start_once: Starter) -> dict[str, str]:
+    """The environment of a user who has changed the poses and added the SRDF."""
+    poses = home / "my_ws/src/mine_bringup/config/mine_controllers.yaml"
+    old, new = re.findall(r"`(positions: [^`]+)`", PAGE)
+    text = poses.read_text()
+    assert old in text
+    poses.write_text(text.replace(old, new))
+    srdf = start_once.hc_anew(*words(SRDF, home), **built(home))
+    assert srdf.finish() == 0, srdf.text
+    name_the_srdf(home)
+    return built(home)
+
+
 def test_every_command_of_the_page_is_run_here() -> None:
     blocks = re.findall(r"^    (.*)$", PAGE, flags=re.MULTILINE)
     assert set(blocks) - ELSEWHERE == {NEW, *BUILD, UP, LOAD, STATUS, DOWN, SRDF, AGAIN}
@@ -87,23 +104,17 @@ def wait_until_at(pose: list[float], hc: Any, home: Path) -> None:
         angles = [float(angle) for angle in found]
 
 
-def test_the_arm_comes_up_reaches_its_pose_and_goes_down(hc: Any, home: Path) -> None:
-    poses = home / "my_ws/src/mine_bringup/config/mine_controllers.yaml"
-    old, new = re.findall(r"`(positions: [^`]+)`", PAGE)
-    text = poses.read_text()
-    assert old in text
-    poses.write_text(text.replace(old, new))
-    srdf = hc(*words(SRDF, home), **built(home))
-    assert srdf.finish() == 0, srdf.text
-    name_the_srdf(home)
-    environment = built(home)
+def test_the_arm_comes_up_reaches_its_pose_and_goes_down(
+    hc_anew: Any, hc: Any, home: Path, environment: dict[str, str]
+) -> None:
     for command in (UP, AGAIN):
-        up = hc(*words(command, home), "--port", "0", **environment)
+        up = hc_anew(*words(command, home), "--port", "0", **environment)
         up.wait_for("Mine is up: DAMPING")
         up.wait_for("viewer: http://")
-        load = hc(*words(LOAD, home))
-        assert load.finish() == 0, load.text
-        wait_until_at([0.5, -1.0], hc, home)
+        if command == UP:
+            load = hc(*words(LOAD, home))
+            assert load.finish() == 0, load.text
+            wait_until_at([0.5, -1.0], hc, home)
         values = hc(*words(STATUS, home), "--all")
         values.finish()  # not 0 if a busy machine made the loop late
         assert ("the robot has no SRDF" in values.text) == (command == AGAIN)
@@ -113,7 +124,9 @@ def test_the_arm_comes_up_reaches_its_pose_and_goes_down(hc: Any, home: Path) ->
         assert "not drawn" not in up.text
 
 
-def test_new_robot_without_drives_is_refused_by_hc_up_real(hc: Any, home: Path) -> None:
-    up = hc("up", "real", "--robot", "mine", **built(home))
+def test_new_robot_without_drives_is_refused_by_hc_up_real(
+    hc_anew: Any, environment: dict[str, str]
+) -> None:
+    up = hc_anew("up", "real", "--robot", "mine", **environment)
     assert up.finish() == 1
     assert "Mine has no drives, so it is for mujoco and mock only: add 'drives'" in up.text

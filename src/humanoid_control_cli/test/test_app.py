@@ -57,14 +57,14 @@ except SystemExit:
         ("hc up ", ["mujoco", "mock", "twin", "real"]),
     ],
 )
-def test_arguments_are_completed(hc, words: str, expected: list[str]) -> None:
-    run = hc(COMP_WORDS=words, COMP_CWORD="2", _HC_COMPLETE="complete_bash")
+def test_arguments_are_completed(hc_anew, words: str, expected: list[str]) -> None:
+    run = hc_anew(COMP_WORDS=words, COMP_CWORD="2", _HC_COMPLETE="complete_bash")
     assert run.finish() == 0
     assert run.lines == expected
 
 
-def test_hc_version_prints_the_versions_for_a_bug_report(hc) -> None:
-    run = hc("version")
+def test_hc_version_prints_the_versions_for_a_bug_report(hc_anew) -> None:
+    run = hc_anew("version")
     assert run.finish() == 0
     found = dict(re.split(r"\s{2,}", line) for line in run.lines)
     assert found["humanoid_control"] == "0.1.0"
@@ -163,7 +163,7 @@ def test_peers_that_would_not_be_reached_are_one_sentence(
         raise result.exception
 
 
-def test_an_error_is_one_sentence_and_exit_code_1(hc) -> None:
-    run = hc("mode", ROS_DOMAIN_ID="seven")
+def test_an_error_is_one_sentence_and_exit_code_1(hc_anew) -> None:
+    run = hc_anew("mode", ROS_DOMAIN_ID="seven")
     assert run.finish() == 1
     assert run.lines == ["hc: ROS_DOMAIN_ID is 'seven', expected a number from 0 to 232"]

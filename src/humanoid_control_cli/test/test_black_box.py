@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from src.humanoid_control_cli.test.conftest import Starter
 
 LOG = "rcl_interfaces/msg/Log"
-TIMEOUT = "30"  # [s]; a dead-man's switch
 
 
 @pytest.fixture(scope="module")
@@ -54,9 +53,8 @@ def flown(start_once: Starter, quick_controllers: Path) -> SimpleNamespace:
         "save": ["blackbox", "save"],
         "stop": ["stop"],
     }.items():
-        run = start_once.hc(*arguments, "--timeout", TIMEOUT)
-        assert run.finish() == 0, run.text
-        outputs[name] = run.text
+        code, outputs[name] = start_once.ask(*arguments)
+        assert code == 0, outputs[name]
     store = Store(Path(start_once.environment["ROS_HOME"]) / "black_box")
     up.wait_for_match(r"\[black_box\]: saved \S+: emergency stop")
     control = up.descendant("humanoid_controllers/control")
@@ -74,7 +72,7 @@ def flown(start_once: Starter, quick_controllers: Path) -> SimpleNamespace:
         all=list(reasons),
         outputs=outputs,
         control=control,
-        run=start_once.hc,
+        start=start_once,
         domain=int(start_once.environment["ROS_DOMAIN_ID"]),
     )
 
@@ -119,16 +117,16 @@ def test_every_joint_is_in_every_tick(flown: SimpleNamespace) -> None:
 
 
 def test_the_files_are_listed_and_reported(flown: SimpleNamespace) -> None:
-    listed = flown.run("blackbox", "list")
+    listed = flown.start.hc_anew("blackbox", "list")
     assert listed.finish() == 0, listed.text
     names = [match for line in listed.lines for match in re.findall(r"^black_box_\S+", line)]
     assert names == [file.name for file in flown.all]
-    shown = flown.run("blackbox", "show", flown.files[1].name)
+    shown = flown.start.hc("blackbox", "show", flown.files[1].name)
     assert shown.finish() == 0, shown.text
     assert re.search(r"\+0\.00 s  fall: emergency stop", shown.text), shown.text
     assert "joints in the second before" in shown.text
     assert max(map(len, shown.lines)) <= 80
-    latest = flown.run("blackbox", "show")
+    latest = flown.start.hc("blackbox", "show")
     assert latest.finish() == 0
     assert latest.lines[0] == flown.all[0].name
 

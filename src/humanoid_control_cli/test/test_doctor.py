@@ -281,7 +281,7 @@ def test_the_middleware_in_use_is_named() -> None:
 
 
 @pytest.mark.parametrize("cause", ["no rclpy", "no such middleware"])
-def test_the_doctor_names_why_ros_cannot_be_loaded(hc, tmp_path: Path, cause: str) -> None:
+def test_the_doctor_names_why_ros_cannot_be_loaded(hc_anew, tmp_path: Path, cause: str) -> None:
     changes = {"RMW_IMPLEMENTATION": "rmw_nowhere"}
     expected = "rmw_nowhere"
     if cause == "no rclpy":
@@ -291,7 +291,7 @@ def test_the_doctor_names_why_ros_cannot_be_loaded(hc, tmp_path: Path, cause: st
         paths = [str(tmp_path), os.environ.get("PYTHONPATH", "")]
         changes = {"PYTHONPATH": os.pathsep.join(paths)}
         expected = "ImportError: no such library"
-    run = hc("doctor", **changes)
+    run = hc_anew("doctor", **changes)
     assert run.finish() == 1
     assert "Traceback" not in run.text
     assert re.search(r"^ *ROS 2 +missing +rclpy cannot be loaded", run.text, re.MULTILINE)
@@ -309,12 +309,12 @@ def test_remedies_are_shown_in_whole_lines_below_the_table() -> None:
     assert lines[-1] == "1 missing, 1 to improve"
 
 
-def test_the_doctor_fails_for_a_missing_interface_only_if_one_was_named(hc) -> None:
-    run = hc("doctor", "--interface", "no_such_if")
+def test_the_doctor_fails_for_a_missing_interface_only_if_one_was_named(hc_anew) -> None:
+    run = hc_anew("doctor", "--interface", "no_such_if")
     assert run.finish() == 1
     assert "interface no_such_if" in run.text
     assert "Traceback" not in run.text
-    whole = hc("doctor")
+    whole = hc_anew("doctor")
     assert whole.finish() == 0, whole.text
     for subject in ("kernel", "real-time scheduling", "ROS 2", "pysoem", "raw Ethernet"):
         assert subject in whole.text

@@ -77,7 +77,7 @@ def test_a_stop_by_the_operator_ends_in_damping_and_writes_nothing(
     robot: Starter, modes: ModeClient, tmp_path: Path
 ) -> None:
     to_standby(modes)
-    run = robot.hc(*arguments(tmp_path / "f.yaml", "--joint", WRIST))
+    run = robot.hc_anew(*arguments(tmp_path / "f.yaml", "--joint", WRIST))
     run.wait_for(f"{WRIST}: 0%")
     run.send(signal.SIGINT)
     assert run.finish() == 130

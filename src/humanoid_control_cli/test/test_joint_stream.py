@@ -305,7 +305,7 @@ def test_the_examples_run(robot: Starter, ready: ModeClient, example: Path, tmp_
 
 
 def test_hc_prints_the_latency(robot: Starter, ready: ModeClient) -> None:
-    run = robot.hc("stream", "latency", "--hold", "--seconds", "0.3")
+    run = robot.hc_anew("stream", "latency", "--hold", "--seconds", "0.3")
     assert run.finish() == 0, run.text
     for line in ("14 joints, states at 200 Hz", "one way: p50", "echo: p50", "state gap: p50"):
         assert line in run.text

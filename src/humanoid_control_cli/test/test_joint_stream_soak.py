@@ -12,6 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 import yaml
+from test_support.programs.prepared_programs import PreparedPrograms
 
 from humanoid_control_cli.mode_client import ModeClient
 from humanoid_joint_client import InactiveError, JointClient
@@ -32,6 +33,7 @@ COUNTED = 10.0  # [s] in which states are counted
 @pytest.fixture(scope="module")
 def robot(
     request: pytest.FixtureRequest,
+    prepared: PreparedPrograms,
     quick_controllers: Path,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Starter]:
@@ -43,7 +45,7 @@ def robot(
     folder = tmp_path_factory.mktemp("robot")
     file = folder / "controllers.yaml"
     file.write_text(yaml.safe_dump(content))
-    starter = Starter(folder)  # one robot per rate: the next begins after its end
+    starter = Starter(folder, prepared)  # one robot per rate: the next begins after its end
     try:
         yield brought_up(starter, "mock", file, "--full-mit")
     finally:

@@ -99,7 +99,7 @@ def test_outside_of_remote_the_answer_names_the_way_there(remote: Starter, clien
 
 
 def test_a_motion_that_its_caller_interrupts_stops(remote: Starter, client: Client) -> None:
-    run = remote.hc("move", f"{ELBOW}=0.2", "--time", "60", "--timeout", str(TIMEOUT))
+    run = remote.hc_anew("move", f"{ELBOW}=0.2", "--time", "60", "--timeout", str(TIMEOUT))
     run.wait_for("moves for 60.00 s")
     run.send(signal.SIGINT)
     assert run.finish() == 130
@@ -253,7 +253,7 @@ def test_joints_of_two_controllers_side_by_side_move_together(
         own = {**example["ros__parameters"], "joints": [f"{side}_{name}" for name in ARM]}
         file = tmp_path / f"{side}.yaml"
         file.write_text(yaml.safe_dump({f"{side}_trajectory": {"ros__parameters": own}}))
-        code, text = remote.ask("load", str(file))
+        code, text = remote.ask_anew("load", str(file))
         assert code == 0, text
     modes.wait_for_ready_pose(modes.request(Intent.LOAD))
     assert modes.request(Intent.START_REMOTE).in_force.count("_trajectory") == 2
@@ -261,7 +261,7 @@ def test_joints_of_two_controllers_side_by_side_move_together(
     assert (code, text) == (0, "moves for 0.80 s\ndone")
     modes.request(Intent.DAMP)
     for side in ("left", "right"):
-        assert remote.ask("unload", f"{side}_trajectory")[0] == 0
+        assert remote.ask_anew("unload", f"{side}_trajectory")[0] == 0
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import signal
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import pytest
@@ -19,65 +18,42 @@ from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.rules.modes import Intent, Mode
 
 if TYPE_CHECKING:
-    from src.humanoid_control_cli.test.conftest import Run, Starter
+    from src.humanoid_control_cli.test.conftest import Starter
 
 TIMEOUT = 30.0  # [s]; a dead-man's switch
 DISABLED = "all joints are without torque: PrimeMock (deactivated)"
 
 
-@pytest.fixture
-def bring_up(start: Starter) -> Callable[..., Run]:
-    """Starts Prime on mock hardware with further options."""
-
-    def bring_up(*options: str) -> Run:
-        up = start.hc("up", "mock", "--no-viewer", *options)
-        up.wait_for("Prime is up: ZERO_TORQUE, joint states at ")
-        return up
-
-    return bring_up
-
-
-def ask(start, *arguments: str) -> tuple[int, str]:
-    run = start.hc(*arguments, "--timeout", str(TIMEOUT))
-    return run.finish(), run.text
-
-
-def test_hc_stop_holds_until_the_fault_is_cleared_and_hc_down_ends_the_robot(
-    start, bring_up
+def test_stop_and_lost_heartbeat_hold_until_the_fault_is_cleared_and_hc_down_ends_the_robot(
+    start: Starter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    up = bring_up()
-    assert ask(start, "mode", "damp")[0] == 0
-    assert ask(start, "mode", "load")[0] == 0
-    code, text = ask(start, "stop")
-    assert code == 0
-    assert text.startswith("stopped: DAMPING (damping_controller, switch 4): Fell to safety: ")
-    code, text = ask(start, "mode", "load")
-    assert (code, "fell to safety: emergency stop (/emergency_stop)" in text) == (1, True)
-    assert ask(start, "clear-fault") == (0, "faults cleared")
-    assert ask(start, "mode", "load")[0] == 0
-    assert ask(start, "down") == (0, DISABLED), up.text
-    assert up.finish() == 0
-    assert "control ended: exit code 0; stopping the others" in up.text
-
-
-def test_a_robot_that_waits_for_a_heartbeat_stops_when_it_ends(
-    start, bring_up, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    bring_up("--heartbeat", "desk:1.0")
+    up = start.hc("up", "mock", "--no-viewer", "--no-black-box", "--heartbeat", "desk:1.0")
+    up.wait_for("Prime is up: ZERO_TORQUE, joint states at ")
     for name, value in start.environment.items():
         monkeypatch.setenv(name, value)
     with Client(TIMEOUT) as client:
         modes = ModeClient(client)
-        modes.request(Intent.DAMP)
-        assert ask(start, "mode", "load") == (1, "hc: Rejected LOAD: no heartbeat of desk yet")
-        desk = start.hc("heartbeat", "desk")
-        assert client.wait(lambda: ask(start, "mode", "load")[0] == 0, TIMEOUT)
+        number = modes.request(Intent.DAMP).switch_number
+        assert start.ask("mode", "load") == (1, "hc: Rejected LOAD: no heartbeat of desk yet")
+        desk = start.hc_anew("heartbeat", "desk")
+        assert client.wait(lambda: start.ask("mode", "load")[0] == 0, TIMEOUT)
+
+        code, text = start.ask_anew("stop")
+        assert code == 0
+        stopped = f"stopped: DAMPING (damping_controller, switch {number + 2}): Fell to safety: "
+        assert text.startswith(stopped)
+        code, text = start.ask("mode", "load")
+        assert (code, "fell to safety: emergency stop (/emergency_stop)" in text) == (1, True)
+        assert start.ask("clear-fault") == (0, "faults cleared")
         modes.request(Intent.LOAD)
+
         desk.send(signal.SIGINT)
         assert desk.finish() == 0
         assert client.wait(lambda: modes.latest.mode is Mode.DAMPING, TIMEOUT)
         assert "heartbeat of desk ended (deadline 1 s)" in modes.latest.reason.text
-    assert ask(start, "down") == (0, DISABLED)  # a fault is no obstacle
+    assert start.ask_anew("down") == (0, DISABLED), up.text  # a fault is no obstacle
+    assert up.finish() == 0
+    assert "control ended: exit code 0; stopping the others" in up.text
 
 
 @pytest.mark.parametrize(

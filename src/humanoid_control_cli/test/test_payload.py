@@ -43,7 +43,7 @@ def test_teach_needs_a_standby_and_takes_over_remote(robot: Starter, modes: Mode
 def test_a_payload_is_set_shown_and_taken_away(robot: Starter) -> None:
     assert robot.ask("payload") == (0, "no payload")
     shown = f"{HAND}: 0.500 kg at (0.000, 0.000, -0.050) m"
-    assert robot.ask("payload", "set", HAND, "0.5", "--at", "0", "0", "-0.05") == (0, shown)
+    assert robot.ask_anew("payload", "set", HAND, "0.5", "--at", "0", "0", "-0.05") == (0, shown)
     assert robot.ask("payload") == (0, shown)
     assert robot.ask("payload", "set", HAND, "0")[0] == 0
     assert robot.ask("payload") == (0, "no payload")

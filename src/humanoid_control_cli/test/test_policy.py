@@ -82,7 +82,7 @@ def test_a_policy_is_loaded_started_and_replaced(
     bias = np.zeros(14)
     bias[3] = -0.6  # the left elbow: -0.5 - 0.3 rad
     first = write_policy(tmp_path / "first.onnx", prime_properties(), bias)
-    code, text = robot.ask("policy", "load", str(first))
+    code, text = robot.ask_anew("policy", "load", str(first))
     assert (code, text) == (
         0,
         "'rl_policy_controller' is loaded: LOCOMOTION is rl_policy_controller\n"

@@ -8,6 +8,7 @@ import signal
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,7 +30,7 @@ from humanoid_recording.summary import Topic
 from humanoid_recording.writer import BagWriter
 
 if TYPE_CHECKING:
-    from src.humanoid_control_cli.test.conftest import Starter
+    from src.humanoid_control_cli.test.conftest import Run, Starter
 
 TIMEOUT = 30.0  # [s]; a dead-man's switch
 STATES = "/prime/joint_states"
@@ -59,17 +60,30 @@ def requests_in(found: dict[str, list[object]]) -> list[int]:
     return [m.mode for m in found["/control_mode"] if not m.controller_name]
 
 
+@dataclass(frozen=True)
+class Recordings:
+    """Bags by name, and a replay that was begun while the robot was up."""
+
+    bags: dict[str, Path]
+    beside: Run
+
+
 @pytest.fixture(scope="module")
-def bags(
+def bags(recordings: Recordings) -> dict[str, Path]:
+    return recordings.bags
+
+
+@pytest.fixture(scope="module")
+def recordings(
     start_once: Starter, quick_controllers: Path, tmp_path_factory: pytest.TempPathFactory
-) -> dict[str, Path]:
+) -> Recordings:
     """Recordings of a robot up to STANDBY: `whole`, by a `killed` recorder, of CHOSEN topics."""
     folder = tmp_path_factory.mktemp("bags")
     found = {name: folder / name for name in ("whole", "killed", "chosen")}
     up = start_once.hc("up", "mock", "--no-viewer", "--controllers", str(quick_controllers))
     chosen = {"chosen": [word for topic in CHOSEN for word in ("--topic", topic)]}
     recorders = {
-        name: start_once.hc("record", str(folder), *chosen.get(name, []))
+        name: start_once.hc_anew("record", str(folder), *chosen.get(name, []))
         for name, folder in found.items()
     }
     up.wait_for("Prime is up")
@@ -80,13 +94,15 @@ def bags(
         assert run.finish() == 0, run.text
     recorders["killed"].send(signal.SIGKILL)
     assert recorders["killed"].finish() == -signal.SIGKILL
+    refused = start_once.hc("replay", str(found["killed"]))
+    refused.finish()
     for name in ("whole", "chosen"):
         recorders[name].send(signal.SIGINT)
         assert recorders[name].finish() == 0, recorders[name].text
     assert re.search(r"whole: \d+ messages on \d+ topics in [\d.]+ s", recorders["whole"].text)
     up.send(signal.SIGTERM)
     assert up.finish() == 0, up.text
-    return found
+    return Recordings(found, refused)
 
 
 @pytest.fixture
@@ -152,7 +168,7 @@ def test_replay_in_a_loop_begins_again_until_it_is_stopped(bags, start, client: 
         stamps.append(message.header.stamp.sec * 10**9 + message.header.stamp.nanosec)
 
     client.subscribe(JointState, STATES, note, 1000)
-    run = start.hc("replay", str(bags["killed"]), "--rate", "20", "--loop")
+    run = start.hc_anew("replay", str(bags["killed"]), "--rate", "20", "--loop")
     begun_again = lambda: any(b < a for a, b in itertools.pairwise(stamps))  # noqa: E731
     assert client.wait(begun_again, TIMEOUT), run.text
     run.send(signal.SIGTERM)
@@ -189,12 +205,9 @@ def test_no_robot_comes_up_where_something_is_replayed(bags, start) -> None:
     assert replay.finish() == 0
 
 
-def test_beside_a_robot_on_this_machine_nothing_is_replayed(bags, start) -> None:
-    up = start.hc("up", "mock", "--no-viewer")
-    up.wait_for("Prime is up")
-    replay = start.hc("replay", str(bags["whole"]))
-    assert replay.finish() == 1
-    (line,) = replay.lines
+def test_beside_a_robot_on_this_machine_nothing_is_replayed(recordings: Recordings) -> None:
+    assert recordings.beside.finish() == 1
+    (line,) = recordings.beside.lines
     assert line.startswith("hc: a control process is already running on ROS domain")
 
 

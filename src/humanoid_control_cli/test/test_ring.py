@@ -36,7 +36,7 @@ pytestmark = [
 @pytest.fixture
 def cable(start: Starter) -> Iterator[Starter]:
     """A virtual cable between MASTER and FAR."""
-    made = start.hc("twin", "veth", MASTER, FAR)
+    made = start.hc_anew("twin", "veth", MASTER, FAR)
     assert made.finish() == 0, made.text
     assert made.text == f"{MASTER} and {FAR} are up; next: hc twin ring {FAR}"
     yield start
@@ -54,7 +54,7 @@ def ask(robot, up, *arguments: str) -> list[str]:
 
 
 def ring(start, *options: str):
-    run = start.hc("twin", "ring", FAR, *options)
+    run = start.hc_anew("twin", "ring", FAR, *options)
     run.wait_for("ring: ")
     return run
 

@@ -50,27 +50,22 @@ def modes(robot: Starter, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModeClien
         yield modes
 
 
-def ask(robot, *arguments: str) -> tuple[int, str]:
-    run = robot.hc(*arguments, "--timeout", str(TIMEOUT))
-    return run.finish(), run.text
-
-
 def test_modes_are_shown_granted_and_refused(robot, modes: ModeClient) -> None:
     number = modes.request(Intent.ZERO_TORQUE).switch_number
     limp = f"ZERO_TORQUE (zero_torque_controller, switch {number})"
-    assert ask(robot, "mode") == (0, limp)
-    assert ask(robot, "mode", "load") == (1, f"hc: {UNREADY}")
-    assert ask(robot, "mode") == (0, f"{limp}: {UNREADY}")
+    assert robot.ask("mode") == (0, limp)
+    assert robot.ask("mode", "load") == (1, f"hc: {UNREADY}")
+    assert robot.ask("mode") == (0, f"{limp}: {UNREADY}")
     damping = f"DAMPING (damping_controller, switch {number + 1})"
-    assert ask(robot, "mode", "damp") == (0, damping)
-    assert ask(robot, "mode", "damp") == (0, f"already in {damping}")
-    assert ask(robot, "clear-fault") == (0, "faults cleared")
+    assert robot.ask_anew("mode", "damp") == (0, damping)
+    assert robot.ask("mode", "damp") == (0, f"already in {damping}")
+    assert robot.ask_anew("clear-fault") == (0, "faults cleared")
     standby = f"STANDBY (standby_controller, switch {number + 2})\nSTANDBY is finished"
-    assert ask(robot, "mode", "standby", "--wait") == (0, standby)
+    assert robot.ask("mode", "standby", "--wait") == (0, standby)
 
 
 def test_status_shows_the_whole_robot(robot) -> None:
-    code, text = ask(robot, "status")
+    code, text = robot.ask_anew("status")
     assert code == 0, text
     for line in (
         r"^mode +[A-Z_]+ *$",
@@ -157,6 +152,6 @@ def test_wait_for_standby_ends_when_standby_or_the_robot_ends(
 def test_quit_ends_everything_without_a_failure(start) -> None:
     up = start.hc("up", "mock", "--no-viewer")
     up.wait_for(UP)
-    assert ask(start, "mode", "quit", "--wait") == (0, "shutting down")
+    assert start.ask("mode", "quit", "--wait") == (0, "shutting down")
     assert up.finish() == 0
     assert "hc        | control ended: exit code 0; stopping the others" in up.lines

@@ -36,7 +36,7 @@ def ask(
 
 
 def test_a_program_reads_an_object(ring) -> None:
-    run = ring.hc("sdo", "read", "0-1", "0x1008", "--timeout", TIMEOUT)
+    run = ring.hc_anew("sdo", "read", "0-1", "0x1008", "--timeout", TIMEOUT)
     assert run.finish() == 0, run.text
     assert run.lines == [f"slave {i} 0x1008:00 = 'eRob 70'" for i in (0, 1)]
 

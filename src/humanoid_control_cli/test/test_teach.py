@@ -82,7 +82,7 @@ def test_a_recording_that_received_nothing_leaves_its_name_free(tmp_path: Path) 
 def test_teaching_ends_with_the_mode(robot: Starter, modes: ModeClient, tmp_path: Path) -> None:
     to_standby(modes)
     assert robot.ask("mode", "teach")[0] == 0
-    run = robot.hc("teach", str(tmp_path / "wave"), "--timeout", str(TIMEOUT))
+    run = robot.hc_anew("teach", str(tmp_path / "wave"), "--timeout", str(TIMEOUT))
     run.wait_for("move the arms")
     modes.request(Intent.DAMP)
     assert run.finish() == 1
@@ -103,7 +103,7 @@ def test_a_motion_that_is_interrupted_stops(
     robot: Starter, modes: ModeClient, motion: Path
 ) -> None:
     to_trajectories(robot, modes)
-    run = robot.hc("play", str(motion), "--speed", "0.1", "--timeout", str(TIMEOUT))
+    run = robot.hc_anew("play", str(motion), "--speed", "0.1", "--timeout", str(TIMEOUT))
     run.wait_for("plays for")
     run.send(signal.SIGINT)
     assert run.finish() == 130

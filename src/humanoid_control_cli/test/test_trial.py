@@ -46,7 +46,7 @@ def test_a_trial_is_shown_up_to_its_fall_and_stands_still_there(
     client.subscribe(JointState, "/prime/joint_states", states.append, 1000)
     client.subscribe(ControlMode, "/control_mode", modes.append, 1000)
     words = ("--kind", KIND, "--stop-at", "fall", "--port", "0", "--trace", str(tmp_path / "files"))
-    run = start.hc("twin", "trial", str(SEED), *words)
+    run = start.hc_anew("twin", "trial", str(SEED), *words)
     run.wait_for("viewer: http")
     shown = client.wait(lambda: re.search(r"replayed \d+ messages until", run.text), TIMEOUT)
     assert shown, run.text

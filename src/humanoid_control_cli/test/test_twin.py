@@ -25,10 +25,10 @@ def cables() -> set[str]:
 
 @needs_rights
 def test_the_virtual_robot_comes_up_with_the_real_stack_and_one_interrupt_ends_all(
-    hc, start, tmp_path: Path
+    start, tmp_path: Path
 ) -> None:
     before = cables()
-    up = hc("up", "twin", "--no-viewer")
+    up = start.hc_anew("up", "twin", "--no-viewer")
     up.wait_for(UP)
     ready = next(i for i, line in enumerate(up.lines) if "robot: 10 drives on hcs" in line)
     assert "4 motors at" in up.lines[ready]
@@ -62,9 +62,9 @@ def test_a_virtual_robot_that_dies_is_named_and_ends_the_rest(hc) -> None:
             remove_veth(end)  # the robot that left it has ended
 
 
-def test_a_bus_alone_is_a_serial_port_until_the_interrupt(hc, tmp_path: Path) -> None:
+def test_a_bus_alone_is_a_serial_port_until_the_interrupt(hc_anew, tmp_path: Path) -> None:
     port = tmp_path / "bus"
-    bus = hc("twin", "can", str(port), "--family", "robstride", "--ids", "1,0x2")
+    bus = hc_anew("twin", "can", str(port), "--family", "robstride", "--ids", "1,0x2")
     bus.wait_for(f"can: 2 motors at {port}")
     assert port.is_char_device()
     bus.send(signal.SIGINT)

@@ -120,9 +120,8 @@ class Machines:
 def machines(start_once: Starter, network: Network, quick_controllers: Path) -> Machines:
     """Both machines, with the robot up."""
     machines = Machines(start_once, network)
-    up = machines.start(
-        "robot", "up", "mock", "--no-viewer", "--controllers", str(quick_controllers)
-    )
+    words = ("--no-black-box", "--initial-mode", "damping", "--controllers", str(quick_controllers))
+    up = machines.start("robot", "up", "mock", "--no-viewer", *words)
     up.wait_for("Prime is up")
     return machines
 
@@ -130,9 +129,8 @@ def machines(start_once: Starter, network: Network, quick_controllers: Path) -> 
 @pytest.fixture
 def standby(machines: Machines) -> str:
     """Return the statement of STANDBY after the operator's request."""
-    for arguments in (["mode", "damp"], ["mode", "load", "--wait"]):
-        code, text = machines.ask("operator", *arguments, "--timeout", str(TIMEOUT))
-        assert code == 0, text
+    code, text = machines.ask("operator", "mode", "load", "--wait", "--timeout", str(TIMEOUT))
+    assert code == 0, text
     return text.splitlines()[0].removeprefix("already in ")
 
 
@@ -209,7 +207,7 @@ def test_without_multicast_the_robot_is_found_by_its_address(start, network: Net
     machines = Machines(start, network)
     network.pass_multicast(False)
     try:
-        up = machines.start("robot", "up", "mock", "--no-viewer")
+        up = machines.start("robot", "up", "mock", "--no-viewer", "--no-black-box")
         up.wait_for("Prime is up")
         assert machines.ask("operator", "mode", "--timeout", "2")[0] == 1
         peers = {"ROS_STATIC_PEERS": ADDRESSES["robot"]}

@@ -139,7 +139,7 @@ def test_a_wrong_namespace_is_reported(
 
 def test_a_recording_is_of_one_robot(pair: SimpleNamespace, tmp_path: Path) -> None:
     bag = tmp_path / "bag"
-    run = pair.start.hc("--namespace", "/right", "record", str(bag), "--seconds", "10")
+    run = pair.start.hc("--namespace", "/right", "record", str(bag), "--seconds", "5")
     assert run.finish() == 0, run.text
     topics = {recorded.channel.topic for recorded in BagReader(bag)}
     assert {"/right/prime/joint_states", "/right/control_mode"} <= topics

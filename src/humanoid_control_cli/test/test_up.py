@@ -1,13 +1,23 @@
 """`hc up` with the real processes: start, end and refusals."""
 
+from __future__ import annotations
+
 import os
 import signal
 import time
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from src.humanoid_control_cli.test.conftest import Run, Starter
 
 CONTROL = "/humanoid_controllers/control"
 UP = "Prime is up"
 URL = "http://localhost:"
+DAMPING = ("--initial-mode", "damping")
 STOPPED = "stopped: all joints are without torque"
 
 
@@ -35,30 +45,42 @@ def test_no_process_or_file_survives_a_kill_of_hc_up(hc, tmp_path: Path) -> None
     assert not left_in(tmp_path)
 
 
-def test_interrupt_ends_mujoco_and_viewer_after_a_complete_start(hc, tmp_path: Path) -> None:
-    up = hc("up", "mujoco", "--port", "0", "--rtf", "2", "--initial-mode", "damping")
+@dataclass(frozen=True)
+class Interrupted:
+    """A bring-up that was interrupted after its complete start, which took `duration` [s]."""
+
+    run: Run
+    duration: float
+    left: list[Path]
+
+
+@pytest.fixture(scope="module")
+def interrupted(start_once: Starter) -> Interrupted:
+    """MuJoCo and viewer."""
+    begin = time.monotonic()
+    up = start_once.hc_anew("up", "mujoco", "--port", "0", "--rtf", "2", *DAMPING)
     up.wait_for(f"{UP}: DAMPING, joint states at ")
     up.wait_for(URL)
+    duration = time.monotonic() - begin
     up.send(signal.SIGINT)
+    up.finish()
+    return Interrupted(up, duration, list(start_once.temporary_files("humanoid_control_*/")))
+
+
+def test_interrupt_ends_mujoco_and_viewer_after_a_complete_start(interrupted: Interrupted) -> None:
+    up = interrupted.run
     assert up.finish() == 0, up.text
     assert "Traceback" not in up.text
     assert STOPPED in up.lines[-1]
     assert not up.descendants()
-    assert not left_in(tmp_path)
+    assert not interrupted.left
 
 
 def test_interrupt_at_any_moment_of_the_start_leaves_no_process(
-    hc, moments, tmp_path: Path
+    hc_anew, moments, interrupted: Interrupted, tmp_path: Path
 ) -> None:
-    begin = time.monotonic()
-    whole = hc("up", "mock", "--port", "0")
-    whole.wait_for(UP)
-    whole.wait_for(URL)
-    duration = time.monotonic() - begin
-    whole.send(signal.SIGINT)
-    assert whole.finish() == 0
-    for moment in moments(4, duration):
-        up = hc("up", "mock", "--port", "0")
+    for moment in moments(4, interrupted.duration):
+        up = hc_anew("up", "mock", "--port", "0")
         time.sleep(moment)  # no synchronisation: any time is valid
         up.send(signal.SIGINT)
         code = up.finish()
@@ -93,12 +115,12 @@ def test_hc_up_shows_the_configuration_error_of_the_control_process(
     assert any(line.startswith("control   | ") and "stiffness" in line for line in up.lines)
 
 
-def test_a_missing_program_is_named_with_the_remedy(hc, tmp_path: Path) -> None:
+def test_a_missing_program_is_named_with_the_remedy(hc_anew, tmp_path: Path) -> None:
     prefix = tmp_path / "prefix"
     marker = prefix / "share/ament_index/resource_index/packages/humanoid_controllers"
     marker.parent.mkdir(parents=True)
     marker.touch()
-    up = hc("up", "mock", AMENT_PREFIX_PATH=f"{prefix}:{os.environ['AMENT_PREFIX_PATH']}")
+    up = hc_anew("up", "mock", AMENT_PREFIX_PATH=f"{prefix}:{os.environ['AMENT_PREFIX_PATH']}")
     assert up.finish() == 1
     (line,) = up.lines
     assert line.startswith(f"hc: {prefix}/lib/humanoid_controllers/control: no such executable")
