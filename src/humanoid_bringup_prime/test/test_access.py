@@ -10,6 +10,7 @@ from typing import Any
 from unittest.mock import Mock
 
 import pytest
+from test_support.programs.prepared_programs import PreparedPrograms
 
 from humanoid_bringup.options import Backend, Options, Process
 from humanoid_bringup.plan import plan
@@ -73,10 +74,11 @@ def graph(
     running_type: type[Any],
     command_line: Callable[[Process], list[str]],
     tmp_path: Path,
+    prepared: PreparedPrograms,
 ) -> Iterator[Callable[[], tuple[set[str], set[str]]]]:
     """The inputs of the control process and of the programs beside it."""
     running = [
-        running_type(command_line(process), tmp_path / f"{process.label}.txt")
+        running_type(command_line(process), tmp_path / f"{process.label}.txt", prepared)
         for process in everything(tmp_path)
     ]
     host: Any = SimpleNamespace(node=client.node)

@@ -1,6 +1,5 @@
 """`hc load` and `hc unload` add a controller to a running robot and remove it."""
 
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -8,14 +7,17 @@ from typing import Any
 import pytest
 import yaml
 from humanoid_control_msgs.msg import ControlMode
+from test_support.programs.prepared_programs import PreparedPrograms
+from test_support.programs.started_process import StartedProcess
 
 
 class Robot:
     """A control process whose controllers `hc` changes."""
 
-    def __init__(self, client: Any, folder: Path) -> None:
+    def __init__(self, client: Any, folder: Path, prepared: PreparedPrograms) -> None:
         self.client = client
         self.folder = folder
+        self._prepared = prepared
 
     def write(self, name: str, **changes: Any) -> Path:
         """Write the file of a STANDBY close to the present pose, in the spawner's form."""
@@ -35,15 +37,17 @@ class Robot:
 
     def hc(self, *words: object) -> tuple[int, str]:
         command = ["hc", *map(str, words), "--timeout", "30"]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        return done.returncode, done.stdout + done.stderr
+        running = StartedProcess(command, self.folder / "output.txt", self._prepared)
+        return running.wait(), running.text()
 
 
 @pytest.fixture
-def robot(start_control: Callable[..., Any], client: Any, tmp_path: Path) -> Robot:
+def robot(
+    start_control: Callable[..., Any], client: Any, tmp_path: Path, prepared: PreparedPrograms
+) -> Robot:
     start_control()
     client.connect()
-    return Robot(client, tmp_path)
+    return Robot(client, tmp_path, prepared)
 
 
 def test_loaded_controller_replaces_that_of_the_robot_until_it_is_unloaded(robot: Robot) -> None:

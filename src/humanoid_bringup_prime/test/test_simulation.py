@@ -35,6 +35,24 @@ def _run_for(client, seconds: float) -> list:
     return list(client.joint_states)
 
 
+def test_joints_of_the_mock_stay_slow_during_ten_seconds_of_damping(
+    start_control: StartControl, client_type
+):
+    start_control(backend=Backend.MOCK, real_time_factor=0.0)
+    with client_type() as client:
+        client.connect()
+        client.reach(ControlMode.DAMPING)
+        _check_damping(client)
+
+
+def _check_damping(client: Client) -> None:
+    states = _run_for(client, 10.0)
+    velocities = np.array([state.velocity for state in states])
+    assert np.isfinite(velocities).all()
+    assert np.abs(velocities).max() < 0.5
+    assert np.abs(velocities[len(velocities) // 2 :]).max() < 0.05
+
+
 @pytest.fixture
 def client(simulated_robot: SharedRobot) -> Iterator[Client]:
     """A client of the simulation in DAMPING, which has begun again."""
@@ -57,22 +75,6 @@ def test_standby_is_reached_and_held_where_gravity_lets_the_stiffness_hold_it(cl
 
 def test_joints_stay_slow_during_ten_seconds_of_damping(client):
     _check_damping(client)
-
-
-def test_joints_of_the_mock_stay_slow_too(start_control: StartControl, client_type):
-    start_control(backend=Backend.MOCK, real_time_factor=0.0)
-    with client_type() as client:
-        client.connect()
-        client.reach(ControlMode.DAMPING)
-        _check_damping(client)
-
-
-def _check_damping(client: Client) -> None:
-    states = _run_for(client, 10.0)
-    velocities = np.array([state.velocity for state in states])
-    assert np.isfinite(velocities).all()
-    assert np.abs(velocities).max() < 0.5
-    assert np.abs(velocities[len(velocities) // 2 :]).max() < 0.05
 
 
 def test_the_clock_is_simulated_and_never_runs_backwards_not_even_in_a_reset(client):
