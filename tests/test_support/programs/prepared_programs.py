@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import gc
 import importlib
+import io
 import json
 import os
 import select
@@ -21,7 +22,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TextIO
 
 MODULES: Final = (  # what the programs import most
     "diagnostic_msgs.msg",
@@ -47,6 +48,7 @@ MODULES: Final = (  # what the programs import most
     "xacro",
     "yaml",
 )
+_STREAMS: Final[list[TextIO]] = []  # standard streams of a copy; a program may replace them
 LARGEST: Final = 1 << 17  # [bytes] of a request; the environment is the largest part of it
 
 
@@ -176,8 +178,21 @@ def _become(command: list[str], environment: dict[str, str], output: int) -> Non
     os.close(output)
     os.environ.clear()
     os.environ.update(environment)
+    # Those of this process were made for another file.
+    sys.stdout = _stream(1, "strict")
+    sys.stderr = _stream(2, "backslashreplace", line_buffered=True)
+    _STREAMS.extend((sys.stdout, sys.stderr))
     tempfile.tempdir = None  # the folder that the environment names
     sys.argv = command
+
+
+def _stream(descriptor: int, errors: str, *, line_buffered: bool = False) -> io.TextIOWrapper:
+    """Return the stream that Python makes of a standard output that is no terminal."""
+    unbuffered = bool(os.environ.get("PYTHONUNBUFFERED"))
+    buffer = open(descriptor, "wb", buffering=0 if unbuffered else -1, closefd=False)  # noqa: SIM115
+    return io.TextIOWrapper(
+        buffer, errors=errors, line_buffering=line_buffered, write_through=unbuffered
+    )
 
 
 def main(descriptor: str) -> Any:

@@ -44,7 +44,7 @@ def jog(client: Client, joint: JoggedJoint, speed: float, say: Callable[[str], N
     `say` gets each reason for which the robot refuses, once while a key is held. The terminal is as
     before afterwards.
     """
-    with Keys() as keys, StopSignals() as signals:
+    with StopSignals() as signals, Keys() as keys:
         try:
             _jog_by_keys(client, keys, signals, joint, speed, say)
         finally:
