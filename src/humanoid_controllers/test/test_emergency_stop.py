@@ -76,6 +76,23 @@ def test_clearing_releases_the_stop_but_no_other_fault(robot: Any) -> None:
     assert not robot.ask(Intent.LOAD).accepted
 
 
+def test_a_fault_that_came_and_went_during_a_stop_does_not_return_after_clearing(
+    robot: Any,
+) -> None:
+    """As when the stop cuts the power of the motors, too."""
+    robot.enter(Mode.STANDBY)
+    robot.stop.press("gamepad")
+    robot.tick(5)
+    robot.hardware.fault = SafetyReport("arm", SafetyLevel.FAULT, message="no power")
+    robot.tick(5)
+    robot.hardware.fault = None
+    robot.tick(5)
+    assert robot.modes.clear_fault(robot.time).accepted
+    robot.tick(5)
+    assert robot.message == ""
+    assert robot.ask(Intent.LOAD).accepted
+
+
 def test_second_press_after_clearing_stops_the_robot_again(robot: Any) -> None:
     robot.stop.press("gamepad")
     robot.tick()

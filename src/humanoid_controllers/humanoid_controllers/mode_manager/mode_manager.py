@@ -193,7 +193,8 @@ class ModeManager:
                 exc_info=snapshot.fall.error,
             )
         self._problem = self._safety_problem(snapshot, now)
-        problem = self._problem or self._passing_fault(snapshot)
+        passing = self._passing_fault(snapshot)  # also in a fall: it must not count after it
+        problem = self._problem or passing
         fell = bool(problem) and not self._latched
         if fell:
             self._latch(problem)
