@@ -348,11 +348,13 @@ class Lifecycle:
 
     def _refuse_active(self, record: Record, done: str) -> None:
         """Raise ControllerError for a controller that is active, or about to be."""
+        # The loop may switch meanwhile: what is pending no more must be found active.
+        coming = member_names(self.pending_controller())
         if self.registry.state(record) is State.ACTIVE:
             raise ControllerError(
                 f"Controller '{record.name}' can not be {done} from 'active' state."
             )
-        if record.name in member_names(self.pending_controller()):
+        if record.name in coming:
             raise ControllerError(
                 f"Controller '{record.name}' can not be {done}: a switch to it is on its way"
             )

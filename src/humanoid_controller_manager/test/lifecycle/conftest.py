@@ -156,6 +156,8 @@ class World:
         self.sides: list[Side] = []
         self.in_charge = ""
         self.pending_controller = ""
+        # A switch that the loop carries out right before its outcome is looked at.
+        self.take_over_when_observed = ""
         self.executing = False
         self.inside: set[str] = set()  # calls in the executor's thread
         self.outside: set[str] = set()
@@ -181,6 +183,9 @@ class World:
 
     def _pending_controller(self) -> str:
         self.note("asked for")
+        if self.take_over_when_observed:
+            self.in_charge, self.take_over_when_observed = self.take_over_when_observed, ""
+            return ""
         return self.pending_controller
 
     def _run(self, function: Callable[[], Result]) -> Result:

@@ -46,6 +46,18 @@ def test_a_controller_that_is_about_to_take_over_is_left_alone(world: Any, verb:
 
 
 @pytest.mark.parametrize("verb", ["cleanup", "unload"])
+def test_a_controller_that_takes_over_during_the_check_is_left_alone(world: Any, verb: str) -> None:
+    """The loop switches in its own thread: the pending switch becomes the one in force."""
+    world.lifecycle.load("d")
+    world.lifecycle.configure("d")
+    before = world.instance("d")
+    world.take_over_when_observed = "d"
+    with pytest.raises(ControllerError):
+        getattr(world.lifecycle, verb)("d")
+    assert world.instance("d") is before
+
+
+@pytest.mark.parametrize("verb", ["cleanup", "unload"])
 def test_fallback_controller_is_neither_cleaned_up_nor_unloaded(
     world_type: Any, robot: RobotFacts, verb: str
 ) -> None:
