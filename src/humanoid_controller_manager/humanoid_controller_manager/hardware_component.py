@@ -102,7 +102,10 @@ class HardwareComponent(ABC):
 
     @abstractmethod
     def safety(self) -> SafetyReport:
-        """Return the present report; the same object as long as nothing changes."""
+        """Return the present report; the same object as long as nothing changes.
+
+        Its source is the name of the component's block.
+        """
 
     def begin_activation(self) -> None:
         """Begin what `on_activate` needs and what takes long, without any torque. Must not wait.

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from humanoid_control_common.rules.modes import Intent, Mode
+from humanoid_control_common.rules.reasons import ReasonCode
 from humanoid_control_common.rules.safety import SafetyFlag, SafetyLevel, SafetyReport
 from humanoid_control_common.tick_records.record_file import RecordStore
 from humanoid_control_common.tick_records.record_ring import whole_records
@@ -32,6 +33,7 @@ class _Odd:
 
 
 NAN, INF, ODD = float("nan"), float("inf"), _Odd()
+BUS_OFF = ReasonCode("BUS_OFF", "the bus is off", "wait")  # codes are names
 FLOATS = (3.0, "x", ODD, [1.0, 1.0, 1.0], np.float64(3.0), np.ones(2), np.ones((3, 1)),
           np.ones(3, dtype=np.int64), np.ones(3, dtype=object), np.array([1.0, 1.0, INF]),
           np.array([1.0, -1.0, 1.0]))  # fmt: skip
@@ -47,6 +49,9 @@ WRONG: dict[str, Sequence[Any]] = {
         SafetyReport("arm", SafetyLevel.OK, None), SafetyReport("arm", SafetyLevel.OK, "hot"),  # type: ignore[arg-type]
         SafetyReport("arm", SafetyLevel.OK, SafetyFlag.NONE, None),  # type: ignore[arg-type]
         SafetyReport("arm", SafetyLevel.OK, SafetyFlag.NONE, np.zeros(3)), SafetyReport(None),  # type: ignore[arg-type]
+        SafetyReport("arm", codes=None), SafetyReport("arm", codes=np.zeros(3)),  # type: ignore[arg-type]
+        SafetyReport("arm", codes=(BUS_OFF,)), SafetyReport("arm", codes="BUS_OFF"),  # type: ignore[arg-type]
+        SafetyReport("can0"),
     ),
     "bus_counts": (None, 3, "ab", (1,), (1, 2, 3), (NAN, 1), (1, None), (2**70, 1), ODD),
 }  # fmt: skip

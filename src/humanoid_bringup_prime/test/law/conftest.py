@@ -314,14 +314,14 @@ def check_results() -> Callable[[HardwareComponent, int, float], None]:
     """Let the checks of the control loop check every result of a component of n joints."""
 
     def check(system: HardwareComponent, joint_count: int, period: float) -> None:
-        checks = result_checks.ResultChecks(joint_count, period)
+        checks = result_checks.ResultChecks("Bench", joint_count, period)
         checks.effort_limit(system.effort_limit(np.zeros(joint_count)))
         checks.realized_stiffness(system.realized_stiffness())
         checks.watchdog_times(system.watchdog_times())
         checks.capabilities(system.capabilities())
         checks.tick_correction(system.tick_correction())
         result_checks.impedance_confirmed(system.impedance_confirmed())
-        result_checks.safety(system.safety())
+        checks.safety(system.safety())
         names = result_checks.counter_names(system.counter_names)
         layout = struct.Struct(f"@{len(names)}q")
         result_checks.bus_counts(layout, len(names))(system.bus_counts())

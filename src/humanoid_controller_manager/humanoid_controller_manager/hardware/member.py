@@ -69,13 +69,15 @@ class Member:
     def __post_init__(self) -> None:
         self.duties = HARDWARE_CONTRACT.taken_on(type(self.component), block_named(self.info))
         self.report = SafetyReport(self.info.name)
-        self.checks = result_checks.ResultChecks(len(self.info.joints), 1.0 / self.info.update_rate)
+        self.checks = result_checks.ResultChecks(
+            self.info.name, len(self.info.joints), 1.0 / self.info.update_rate
+        )
         self._check_of = {
             "effort_limit": self.checks.effort_limit,
             "realized_stiffness": self.checks.realized_stiffness,
             "tick_correction": self.checks.tick_correction,
             "impedance_confirmed": result_checks.impedance_confirmed,
-            "safety": result_checks.safety,
+            "safety": self.checks.safety,
         }
 
     def call(self, method: str, *arguments: object) -> None:
@@ -164,7 +166,7 @@ class Member:
         try:
             self.component.on_activate(self.state)
             self.failures.clear()
-            self.report = self._good["safety"] = result_checks.safety(self.component.safety())
+            self.report = self._good["safety"] = self.checks.safety(self.component.safety())
         except COMPONENT_ERRORS as error:
             raise HardwareError(f"{self.info.name}: {error}") from error
 

@@ -47,12 +47,14 @@ class ResultChecks:
     """Checks of one component's results. Each returns the result in the type the stack uses.
 
     Args:
+        name: of the component's block.
         joint_count: of the component's block, n.
         period: of the loop [s].
 
     They raise ResultError with the value found and the one expected.
     """
 
+    name: str
     joint_count: int
     period: float
 
@@ -96,6 +98,24 @@ class ResultChecks:
             return value
         raise ResultError(found, f"at most {self.period:g} s, either way")
 
+    def safety(self, found: object) -> SafetyReport:
+        """See HardwareComponent: a report of this component, whose fields have their types."""
+        if not isinstance(found, SafetyReport):
+            raise ResultError(found, "a SafetyReport")
+        for value, kind in (
+            (found.source, str),
+            (found.level, SafetyLevel),
+            (found.flags, SafetyFlag),
+            (found.message, str),
+        ):
+            if not isinstance(value, kind):
+                raise ResultError(value, f"a {kind.__name__} in the SafetyReport")
+        if found.source != self.name:
+            raise ResultError(found.source, f"the source '{self.name}' in the SafetyReport")
+        if not _are_codes(found.codes):
+            raise ResultError(found.codes, "a tuple of names of reason codes in the SafetyReport")
+        return found
+
     def _floats(self, found: object) -> FloatArray | None:
         """Return `found` if it is an array of floats with one entry per joint, else None."""
         if isinstance(found, np.ndarray) and found.dtype.kind == "f":
@@ -111,21 +131,6 @@ def impedance_confirmed(found: object) -> bool:
     if isinstance(found, bool | np.bool_):
         return bool(found)
     raise ResultError(found, "True or False")
-
-
-def safety(found: object) -> SafetyReport:
-    """See HardwareComponent: a report whose fields have their types."""
-    if not isinstance(found, SafetyReport):
-        raise ResultError(found, "a SafetyReport")
-    for value, kind in (
-        (found.source, str),
-        (found.level, SafetyLevel),
-        (found.flags, SafetyFlag),
-        (found.message, str),
-    ):
-        if not isinstance(value, kind):
-            raise ResultError(value, f"a {kind.__name__} in the SafetyReport")
-    return found
 
 
 def counter_names(found: object) -> tuple[str, ...]:
@@ -192,4 +197,9 @@ def _is_diagnosis(found: object) -> bool:
         and isinstance(found.source, str)
         and isinstance(found.values, Mapping)
         and all(isinstance(word, str) for pair in found.values.items() for word in pair)
+        and _are_codes(found.codes)
     )
+
+
+def _are_codes(found: object) -> bool:
+    return isinstance(found, tuple) and all(isinstance(name, str) for name in found)

@@ -14,6 +14,7 @@ from humanoid_control_common.rules.diagnosis import Diagnosis, DiagnosisLevel
 from humanoid_controller_manager.hardware.result_checks import shown
 from humanoid_controller_manager.hardware_component import uniform_capabilities
 from humanoid_controller_manager.loop.loop_thread import LoopThread
+from humanoid_controller_manager.reason_codes import COMPONENT_FAILED
 from humanoid_controller_manager.ros.process.shutdown_report import stop_and_report
 from humanoid_controller_manager.ros.topics.diagnostics import Diagnostician
 
@@ -77,7 +78,8 @@ def test_joints_whose_watchdogs_make_no_sense_are_taken_to_have_none(
 @pytest.mark.parametrize(
     "found",
     [None, 3, "bus", {}, [None], ["bus"], [Diagnosis(None)], [Diagnosis("bus", 1)],  # type: ignore[arg-type]
-     [Diagnosis("bus", values={"age": 3})], [Diagnosis("bus", message=None)]],  # type: ignore[arg-type, dict-item]
+     [Diagnosis("bus", values={"age": 3})], [Diagnosis("bus", message=None)],  # type: ignore[arg-type, dict-item]
+     [Diagnosis("bus", codes=(COMPONENT_FAILED,))], [Diagnosis("bus", codes=None)]],  # type: ignore[arg-type]
     ids=shown,
 )  # fmt: skip
 def test_a_component_with_invalid_diagnoses_is_reported_and_the_others_are_published(
