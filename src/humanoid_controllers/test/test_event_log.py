@@ -9,7 +9,13 @@ import pytest
 from humanoid_control_common.rules.modes import Mode, Statement
 from humanoid_control_common.rules.reason_codes import RESET_SENT, SAFETY_SOURCE_FAULT
 from humanoid_control_common.rules.reasons import NO_REASON, Reason
-from humanoid_control_common.rules.safety import SafetyFlag, SafetyLevel, SafetyReport
+from humanoid_control_common.rules.safety import (
+    MOST_SOURCES,
+    SURPLUS,
+    SafetyFlag,
+    SafetyLevel,
+    SafetyReport,
+)
 from humanoid_control_common.tick_records.record_layout import EventKind
 from humanoid_controllers.mode_manager.answer import Answer
 from humanoid_controllers.mode_manager.event_log import EventLog
@@ -88,6 +94,18 @@ def test_event_log_notes_the_first_sources_once_even_if_there_are_too_many(
     for _ in range(3):
         notes.record_report(SafetyReport("source 0", SafetyLevel.FAULT))
     assert len(recorder.events) == 1
+
+
+def test_repeated_reports_of_too_many_sources_are_noted_once(
+    notes: EventLog, recorder: Recorder
+) -> None:
+    """Otherwise they would push every other event out of the record."""
+    for _ in range(20):
+        for number in range(MOST_SOURCES + 20):
+            notes.record_report(SafetyReport(f"source {number}"))
+    assert len(recorder.events) == MOST_SOURCES + 1
+    text = f"{SURPLUS}\t0\tmore than 32 safety sources, now 'source 32'"
+    assert recorder.events[-1] == (EventKind.REPORT, text, SafetyLevel.FAULT)
 
 
 def test_event_log_without_a_recorder_ignores_events() -> None:

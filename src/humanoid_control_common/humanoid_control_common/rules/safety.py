@@ -62,6 +62,12 @@ def surplus_message(source: str) -> str:
     return f"more than {MOST_SOURCES} safety sources, now '{source:.40}'"
 
 
+def surplus_report(source: str) -> SafetyReport:
+    """Return the report that counts in place of that of `source`, which is beyond the limit."""
+    codes = (TOO_MANY_SAFETY_SOURCES.name,)
+    return SafetyReport(SURPLUS, SafetyLevel.FAULT, message=surplus_message(source), codes=codes)
+
+
 @dataclass(slots=True)
 class SafetyMonitor:
     """Keeps the latest report of every source, for good, with its arrival.
@@ -85,9 +91,7 @@ class SafetyMonitor:
     def report(self, report: SafetyReport, now: float) -> None:
         """Take a report that arrived at `now` [s]. A source beyond the limit is a FAULT."""
         if report.source not in self._reports and len(self._reports) >= MOST_SOURCES:
-            message = surplus_message(report.source)
-            codes = (TOO_MANY_SAFETY_SOURCES.name,)
-            report = SafetyReport(SURPLUS, SafetyLevel.FAULT, message=message, codes=codes)
+            report = surplus_report(report.source)
         source = report.source
         repeated = self._reports.get(source) == report
         soon = repeated and now - self._arrival[source] <= self.default_deadline

@@ -1,17 +1,21 @@
 """Events of the mode manager for the tick recorder: requests, statements, falls, reports."""
 
 from collections.abc import Sequence
-from typing import Final, Protocol
+from typing import Protocol
 
 from humanoid_control_common.rules.modes import Statement
 from humanoid_control_common.rules.reason_codes import RESET_SENT
 from humanoid_control_common.rules.reasons import NO_REASON, Reason
-from humanoid_control_common.rules.safety import SafetyLevel, SafetyReport
+from humanoid_control_common.rules.safety import (
+    MOST_SOURCES,
+    SURPLUS,
+    SafetyLevel,
+    SafetyReport,
+    surplus_report,
+)
 from humanoid_control_common.tick_records.record_layout import EventKind
 from humanoid_control_common.tick_records.record_ring import report_text
 from humanoid_controllers.mode_manager.answer import Answer
-
-_MOST: Final = 32  # sources whose latest report is stored; a robot has about five
 
 
 class Recorder(Protocol):
@@ -51,10 +55,14 @@ class EventLog:
             self._record(EventKind.STATEMENT, reason.text, codes=reason.codes)
 
     def record_report(self, report: SafetyReport) -> None:
-        """Record a report of a safety source of another process."""
+        """Record a report of a safety source of another process.
+
+        Of all sources beyond the limit, the first report is recorded.
+        """
+        if report.source not in self._reports and len(self._reports) >= MOST_SOURCES:
+            report = self._reports.get(SURPLUS) or surplus_report(report.source)
         if self._reports.get(report.source) != report:
-            if report.source in self._reports or len(self._reports) < _MOST:
-                self._reports[report.source] = report
+            self._reports[report.source] = report
             text = report_text(report.source, int(report.flags), report.message)
             self._record(EventKind.REPORT, text, report.level, report.codes)
 
