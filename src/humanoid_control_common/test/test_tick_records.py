@@ -27,6 +27,7 @@ from humanoid_control_common.tick_records.record_file import (
     create,
 )
 from humanoid_control_common.tick_records.record_layout import (
+    CODES,
     EventKind,
     Word,
 )
@@ -191,6 +192,26 @@ def test_a_report_is_read_back_whatever_the_name_of_its_source(
     assert (report.level, int(report.flags)) == (SafetyLevel.FAULT, 8)
     assert report.message.startswith("hot\tand loud")
     assert report.source[:1] == source[:1].strip()
+
+
+class ReadCodes(tuple[str, ...]):
+    """Counts how many codes were read."""
+
+    read = 0
+
+    def __iter__(self) -> Iterator[str]:
+        for name in super().__iter__():
+            self.read += 1
+            yield name
+
+
+def test_of_thousands_of_codes_only_those_that_fit_are_looked_at(file: RecordFile) -> None:
+    """A report of 64 KiB would otherwise hold the ROS side up for half a second."""
+    codes = ReadCodes(["A"] * 8000)
+    EventWriter(file, Word.ROS_EVENTS).add(EventKind.REPORT, "guest\t0\t", codes=codes)
+    (event,) = events_in(file.ros_events)
+    assert event.codes == ("A",) * ((CODES + 1) // 2)
+    assert codes.read <= len(event.codes) + 1
 
 
 def test_a_writer_is_distinguished_from_another_process_of_its_number(tmp_path: Path) -> None:

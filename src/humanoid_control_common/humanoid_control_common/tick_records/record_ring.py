@@ -92,9 +92,7 @@ class EventWriter:
 
     def add(self, kind: EventKind, text: str, level: int = 0, codes: Sequence[str] = ()) -> None:
         """Write an event; a text longer than TEXT is cut, codes beyond CODES are left out."""
-        known = list(codes)
-        while len(" ".join(known).encode(errors="replace")) > CODES:
-            known.pop()
+        known = _fitting(codes)
         with self._lock:
             number = self._words[self._word] + 1
             record = self._ring[(number - 1) % len(self._ring)]
@@ -104,6 +102,17 @@ class EventWriter:
             record["kind"] = kind
             record["level"] = level
             record["text"] = text.encode(errors="replace")[:TEXT]
-            record["codes"] = " ".join(known).encode(errors="replace")
+            record["codes"] = known
             record["end"] = number
             self._words[self._word] = number
+
+
+def _fitting(codes: Sequence[str]) -> bytes:
+    """Return the first `codes` that fit into an event; a message may contain thousands."""
+    found = b""
+    for name in codes:
+        longer = b" ".join(filter(None, (found, name.encode(errors="replace"))))
+        if len(longer) > CODES:
+            break
+        found = longer
+    return found
