@@ -106,6 +106,26 @@ def test_standby_is_refused_exactly_where_its_way_is_too_narrow(prime: Prime, ev
     assert 0 < refused < 100
 
 
+def test_standby_from_a_narrow_place_starts_or_names_the_links(prime: Prime) -> None:
+    """A hand has pushed links too near."""
+    standby = StandbyController()
+    raw = prime.file["standby_controller"]["ros__parameters"]
+    standby.on_configure(standby.Parameters.model_validate(raw), prime.robot)
+    limits, random = prime.robot.limits, np.random.default_rng(11)
+    poses = random.uniform(limits.target_lower, limits.target_upper, (3000, len(prime.present)))
+    narrow = [pose for pose in poses if 0.0 < prime.judge.clearance(pose).distance < DISTANCE]
+    started = 0
+    for pose in narrow:
+        prime.present[:] = pose
+        try:
+            standby.on_activate(at(pose), JointCommand(len(pose)), 0.0)
+        except ControllerError as error:
+            assert "mm apart, expected 20 mm" in str(error)
+        else:
+            started += 1
+    assert 0 < started < len(narrow)
+
+
 @pytest.mark.parametrize("count", [40, pytest.param(1000, marks=pytest.mark.soak)])
 def test_move_is_refused_exactly_where_its_way_is_too_narrow(prime: Prime, count: int) -> None:
     controller = JointTrajectoryController()

@@ -75,4 +75,4 @@ def _room(
         for pair, apart in model.pairs(position).items()
     )
     none = DETECTED - distance, Clearance(DETECTED, None)
-    return min(none, *found, key=lambda it: it[0])
+    return min([none, *found], key=lambda it: it[0])

@@ -142,6 +142,14 @@ def test_links_that_begin_too_near_let_no_others_come_as_near(three_fingers) -> 
     assert least < conflict.clearance.distance < 0.02
 
 
+def test_way_out_of_a_narrow_place_may_lead_where_no_links_are_near(model) -> None:
+    ends = [np.arcsin((APART - 2 * RADIUS - apart) / (2 * LENGTH)) for apart in (0.01, 0.25)]
+    way = np.array([[angle, -angle] for angle in ends])
+    assert model.pairs(way[0])[TIPS] == pytest.approx(0.01, abs=1e-6)
+    assert model.pairs(way[1]) == {}
+    assert first_conflict(model, way, 0.02) is None
+
+
 def test_last_pose_of_a_way_is_checked(model) -> None:
     angles = [np.arcsin((APART - 2 * RADIUS - apart) / (2 * LENGTH)) for apart in (0.031, 0.0299)]
     way = np.array([[angle, -angle] for angle in angles])
