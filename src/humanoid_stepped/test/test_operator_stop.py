@@ -46,6 +46,14 @@ def test_safety_report_of_another_program_does_not_release_the_stop(stiff: Prime
     assert "call clear_fault" in client.now.status_message
 
 
+def test_a_stop_is_not_pushed_out_by_messages_that_say_no_stop(stiff: Prime) -> None:
+    """As of a program that repeats the state of a button, behind a busy executor."""
+    button = stiff.client.node.create_publisher(Bool, STOP, 100)
+    for pressed in (True, *[False] * 50):
+        button.publish(Bool(data=pressed))
+    is_stopped(stiff, "emergency stop (/emergency_stop)")
+
+
 def test_a_report_of_another_program_in_its_name_stops_nothing(stiff: Prime) -> None:
     client = stiff.client
     forger = client.node.create_publisher(SafetyStatus, "/safety_status", LATCHED)

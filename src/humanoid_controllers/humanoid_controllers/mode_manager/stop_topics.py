@@ -16,10 +16,12 @@ from humanoid_controllers.mode_manager.emergency_stop import EmergencyStop
 
 STOP_TOPIC: Final = "emergency_stop"
 HEARTBEAT_TOPIC: Final = "emergency_stop/heartbeat"
+# Deep enough that messages which do not stop push no stop out, and no heartbeat another one.
+DEPTH: Final = 100
 # A reliable subscription receives nothing of a best-effort publisher, and a best-effort one may
 # miss a message: stops are received by both.
-_RELIABLE: Final = QoSProfile(depth=10)
-_BEST_EFFORT: Final = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
+_RELIABLE: Final = QoSProfile(depth=DEPTH)
+_BEST_EFFORT: Final = QoSProfile(depth=DEPTH, reliability=ReliabilityPolicy.BEST_EFFORT)
 
 
 class StopTopics:
