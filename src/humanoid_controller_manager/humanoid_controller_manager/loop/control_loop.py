@@ -250,8 +250,15 @@ class ControlLoop:
         reason = left or monitor.implausible(active.mode)
         if reason and active.mode is Mode.DAMPING:
             active.note_fall(reason)
+            self._drop_request()  # the number in force, on which it was decided, does not change
             return NO_REASON
         return reason
+
+    def _drop_request(self) -> None:
+        """Drop the waiting request, which counts as looked at. A way down stays."""
+        request = self._requests.take()
+        if request is not None:
+            self._ticket = max(self._ticket, request.ticket)
 
     def _serve_requests(self, tick: Tick) -> Reason:
         """Carry out the waiting requests; return why the controller must be left, if it must."""

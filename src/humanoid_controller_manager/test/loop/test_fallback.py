@@ -9,8 +9,9 @@ import pytest
 
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.rules.modes import Mode
-from humanoid_control_common.rules.reasons import CodeTable, ReasonedError
+from humanoid_control_common.rules.reasons import CodeTable, Reason, ReasonedError
 from humanoid_controller_manager.loop.snapshot import Phase
+from humanoid_controller_manager.reason_codes import CONTROLLER_FAILED
 
 MARK = 1.25  # a value that only the bad command holds
 
@@ -205,6 +206,18 @@ def test_a_request_decided_before_a_fall_is_dropped(rig: Any) -> None:
     robot.tick()
     robot.ask("torque", expected=number)
     assert robot.tick().controller == "damped"
+
+
+def test_a_request_that_waits_when_damping_falls_is_dropped(rig: Any) -> None:
+    """DAMPING has no fallback: the switch number stays, but the request was decided without it."""
+    robot = rig().start("damped")
+    robot.tick()
+    ticket = robot.ask("torque")
+    robot.loop.request_fall(Reason.of(CONTROLLER_FAILED, "a callback raised"))
+    snapshot = robot.tick(3)
+    assert (snapshot.controller, snapshot.ticket) == ("damped", ticket)
+    assert snapshot.fall.number == 1
+    robot.run("torque")
 
 
 @pytest.mark.parametrize(
