@@ -19,8 +19,8 @@ from humanoid_controller_manager.hardware.result_checks import shown
 from humanoid_controller_manager.loop.snapshot import MemberReport
 from humanoid_controller_manager.reason_codes import CONTROLLER_FAILED
 
-# A plug-in may call exit(), which must not end the loop.
-PLUGIN_ERRORS: Final = (Exception, SystemExit)
+# None may end the loop: a plug-in may call exit(), and a panic of compiled code is no Exception.
+PLUGIN_ERRORS: Final = (BaseException,)
 LARGEST_SEGMENT: Final = (1 << 32) - 1  # that a message holds
 BETWEEN_MEMBERS: Final = "+"  # in the name of a group; no name of a ROS node contains it
 

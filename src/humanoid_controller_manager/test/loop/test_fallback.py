@@ -26,6 +26,15 @@ def _exit(state: Any, command: Any, now: float, period: float) -> None:
     raise SystemExit(2)
 
 
+class _Panic(BaseException):
+    """As compiled extensions in Rust raise it: no Exception."""
+
+
+def _panic(state: Any, command: Any, now: float, period: float) -> None:
+    command.array.fill(MARK)
+    raise _Panic("panicked")
+
+
 def _value(row: int, value: float) -> Any:
     def behave(state: Any, command: Any, now: float, period: float) -> None:
         command.array.fill(MARK)
@@ -37,6 +46,7 @@ def _value(row: int, value: float) -> Any:
 FAILURES = {
     "raises": (_raise, "torque failed: boom"),
     "calls exit()": (_exit, "torque failed: 2"),
+    "panics": (_panic, "torque failed: panicked"),
     "NaN position": (_value(0, np.nan), "torque gave an invalid command for b"),
     "NaN velocity": (_value(1, np.nan), "torque gave an invalid command for b"),
     "infinite effort": (_value(2, np.inf), "torque gave an invalid command for b"),
