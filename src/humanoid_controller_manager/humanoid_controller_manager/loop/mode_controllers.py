@@ -132,8 +132,10 @@ def took_too_long(name: str, elapsed: float, timeout: float) -> str:
 
 def reason_of_failure(text: str, error: BaseException) -> Reason:
     """Return the reason of a controller that raised `error`, in the words of `text`."""
-    cause = error.reason if isinstance(error, ReasonedError) else NO_REASON
-    return Reason.of(CONTROLLER_FAILED, text, cause)
+    cause = getattr(error, "reason", None) if isinstance(error, ReasonedError) else None
+    # The class may be a plug-in's, which has set another `reason`.
+    known = cause if isinstance(cause, Reason) else NO_REASON
+    return Reason.of(CONTROLLER_FAILED, text, known)
 
 
 def unexplained(error: BaseException | None) -> BaseException | None:

@@ -97,6 +97,22 @@ def test_an_error_with_a_code_of_its_own_keeps_it_behind_that_of_the_loop(rig: A
     assert fall.error is None, "its text says all: no traceback in the log"
 
 
+class _OwnReasonError(ReasonedError):
+    """Its author took the name of the base's attribute for a text."""
+
+    def __init__(self) -> None:
+        Exception.__init__(self, "boom")
+        self.reason = "too hot"  # type: ignore[assignment]
+
+
+def test_an_error_with_a_reason_of_a_wrong_type_does_not_end_the_loop(rig: Any) -> None:
+    robot = rig().start("damped")
+    robot.controllers["torque"].fail["update"] = _OwnReasonError()
+    robot.ask("torque")
+    snapshot = robot.tick()
+    assert (snapshot.controller, snapshot.fall.reason.codes) == ("damped", ("CONTROLLER_FAILED",))
+
+
 def _slow(robot: Any, periods: float) -> Any:
     def behave(state: Any, command: Any, now: float, period: float) -> None:
         robot.time += periods * period
