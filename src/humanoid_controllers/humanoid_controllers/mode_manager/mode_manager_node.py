@@ -56,7 +56,7 @@ class ModeManagerParameters(StrictModel):
     """Parameters of the node `mode_manager`."""
 
     safety_deadlines: dict[
-        str, Annotated[float, Field(description="The source must report this often [s].")]
+        str, Annotated[PositiveFloat, Field(description="The source must report this often [s].")]
     ] = Field(default_factory=dict, description="By safety source of another process [s].")
     default_safety_deadline: PositiveFloat = Field(
         default=2.0, description="The same for every other source that repeats its report [s]."
