@@ -100,6 +100,8 @@ class ControllerGroup:
         self.hold = Hold(free, _hold_gains(self.mode, free, hardware)) if free.size else None
         self.not_updated = tuple(MemberReport(slot.name, None, "") for slot in members)
         self._slowest = ("", 0.0)  # member of the latest update and its time [s]
+        # Members that have not commanded yet, beside others that have.
+        self._joining: Sequence[tuple[ControllerSlot, ClaimedJoints]] = ()
 
     @property
     def needs_stiffness(self) -> bool:
@@ -158,7 +160,8 @@ class ControllerGroup:
 
         Raises MemberError of a member that cannot start; `before` then continues.
         """
-        self._activate([it for it in self.members if it not in before.members], tick, command)
+        self._joining = [it for it in self.members if it not in before.members]
+        self._activate(self._joining, tick, command)
         if self.hold is not None:
             self.hold.begin(tick.state, before.hold)
         _deactivate([it for it in before.members if it not in self.members])
@@ -187,10 +190,13 @@ class ControllerGroup:
             begun = ended
         if self.hold is not None:
             command.array[:, self.hold.rows] = self.hold.command.array
+        self._joining = ()
 
     def held_back(self, target: FloatArray, why: str) -> None:
-        """Report to all members that their commands reached only `target`. Raises MemberError."""
+        """Report to the members that their commands reached only `target`. Raises MemberError."""
         for slot, claimed in self.members:
+            if (slot, claimed) in self._joining:
+                continue
             try:
                 slot.controller.on_held_back(target[claimed.rows], why)
             except PLUGIN_ERRORS as error:

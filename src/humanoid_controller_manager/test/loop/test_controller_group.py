@@ -18,6 +18,7 @@ from humanoid_controller_manager.loop.mode_controllers import (
     group_name,
 )
 from humanoid_controller_manager.loop.snapshot import Phase, Snapshot
+from humanoid_controller_manager.safety.limit_stage import HeldBack
 
 JOINTS = ("a", "b", "c", "d", "e")
 HELD = ModeGains(15.0, 1.5)
@@ -328,6 +329,19 @@ def test_member_that_joins_again_begins_with_a_zero_command(bench: Bench) -> Non
     bench.switch("left")
     bench.arm.measured[0, 1] = 0.21
     assert bench.switch("left", "right").command.position[1] == pytest.approx(0.212)
+
+
+def test_member_that_joins_is_not_told_of_a_command_before_its_own(bench: Bench) -> None:
+    told: list[str] = []
+    bench.start("left")
+    for name, controller in bench.controllers.items():
+        controller.on_held_back = lambda target, why, name=name: told.append(name)
+    for expected in (["left"], ["left", "right"]):
+        told.clear()
+        bench.rig.loop._active.held_back = HeldBack(np.array(POSE), "links too near")
+        bench.rig.ask("left+right")
+        bench.rig.tick()
+        assert told == expected
 
 
 def test_change_of_group_without_a_common_member_is_a_switch(bench: Bench) -> None:
