@@ -118,16 +118,11 @@ class Client:
         """Call a service. Returns its response.
 
         Raises `absent`, or NoAnswerError, if the service is absent or doesn't answer within the
-        timeout; RobotError for a request that is too large to be sent.
+        timeout.
         """
         caller = self.node.create_client(kind, service)
         if self.wait(caller.service_is_ready, self.timeout):
-            try:
-                call = caller.call_async(request)
-            except RuntimeError as error:  # root of what rcl raises
-                reason = str(error).partition(", at ")[0]
-                name = self.node.resolve_service_name(service)
-                raise RobotError(f"{name}: {reason}; is it too large?") from error
+            call = caller.call_async(request)
             if self.wait(call.done, self.timeout):
                 return call.result()
         raise absent or self.no_control_process()

@@ -318,8 +318,8 @@ def test_the_latency_of_a_loop_that_stands_still_is_not_waited_for(
     control = robot.up.descendant("humanoid_controllers/control")
     os.kill(control, signal.SIGSTOP)
     try:
-        run = robot.hc("stream", "latency")
-        assert run.finish() == 1
+        run = robot.hc_anew("stream", "latency")
+        assert run.finish() == 1, run.text
     finally:
         os.kill(control, signal.SIGCONT)
     assert "hc: no state for 5 s: the control loop stands still" in run.text

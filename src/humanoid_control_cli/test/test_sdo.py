@@ -116,7 +116,7 @@ def test_an_argument_that_is_no_number_is_refused_without_a_robot(
     assert "expected a number from 0 to " in line
 
 
-def test_a_request_that_is_too_large_to_be_sent_is_one_sentence(ask) -> None:
-    code, (line,) = ask("read", "0-65535", "0x603F")
+def test_more_positions_than_a_request_has_room_for_are_refused(hc_here) -> None:
+    code, (line,) = hc_here("sdo", "read", "0-256", "0x603F")
     assert code == 1
-    assert line.startswith("hc: /erob/read_sdo_batch: failed to send request: ")
+    assert line == "hc: '0-256' has 257 ring positions, expected 256 at most"

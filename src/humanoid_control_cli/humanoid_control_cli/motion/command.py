@@ -86,6 +86,5 @@ def jog(
 
     with Client(timeout) as client:
         jogged = TrajectoryClient(client).jogged(joint)
-        typer.echo(f"{joint} at {speed:g} rad/s: hold arrow up or down; q ends")
         code = run(client, jogged, speed, typer.echo)
     raise typer.Exit(code)

@@ -41,10 +41,11 @@ class HeldKey:
 def jog(client: Client, joint: JoggedJoint, speed: float, say: Callable[[str], None]) -> int:
     """Jog `joint` at `speed` [rad/s] by keys until `q` or a signal; return the exit code.
 
-    `say` gets each reason for which the robot refuses, once while a key is held. The terminal is as
-    before afterwards.
+    `say` gets a first line when keys count, and each reason for which the robot refuses, once while
+    a key is held. The terminal is as before afterwards.
     """
     with StopSignals() as signals, Keys() as keys:
+        say(f"{joint.name} at {speed:g} rad/s: hold arrow up or down; q ends")
         try:
             _jog_by_keys(client, keys, signals, joint, speed, say)
         finally:

@@ -208,7 +208,7 @@ class JoggedJoint:
     ) -> None:
         self._client = client
         self._controller = controller
-        self._joint = joint
+        self.name = joint
         self._state = state
         self._topic = client.node.create_publisher(JointJog, f"{controller}/jog", 10)
         client.wait(self._topic.get_subscription_count, client.timeout)
@@ -218,7 +218,7 @@ class JoggedJoint:
         state = self._state(self._controller)
         if state.status == TrajectoryState.ENDED:
             raise RefusedError(state.message)
-        self._topic.publish(JointJog(joint_names=[self._joint], velocities=[speed]))
+        self._topic.publish(JointJog(joint_names=[self.name], velocities=[speed]))
 
     @property
     def refusal(self) -> str:

@@ -10,6 +10,9 @@ from humanoid_control_common.errors import RobotError
 from humanoid_devices_erob.protocol import objects
 
 LARGEST_POSITION: Final = 0xFFFF  # a ring has no more station addresses
+MOST_POSITIONS: Final = (
+    256  # of one request: SdoObject[<=256] in ReadSdoBatch.srv and WriteSdoBatch.srv
+)
 
 
 class ArgumentError(RobotError):
@@ -100,6 +103,10 @@ def parse_positions(word: str) -> list[int]:
         positions |= dict.fromkeys(range(low, high + 1))
     if not positions:
         raise ArgumentError(f"ring position is '{word}', expected the lower one first, as in 0-9")
+    if len(positions) > MOST_POSITIONS:
+        raise ArgumentError(
+            f"'{word}' has {len(positions)} ring positions, expected {MOST_POSITIONS} at most"
+        )
     return list(positions)
 
 

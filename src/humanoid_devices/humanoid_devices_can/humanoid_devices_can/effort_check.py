@@ -29,7 +29,9 @@ USUAL_TOLERANCE: Final = 0.05  # of the effort limit, where none is given (assum
 
 
 class EffortCheck:
-    """Finds motors whose effort differs from the law of their commands, for a whole WINDOW.
+    """Finds motors whose effort differs from the law of their commands for a whole WINDOW.
+
+    It must be too low in all comparisons of the window, or too high in all of them.
 
     The law is evaluated with the measured position and velocity, for all commands that may be in
     force. The effort may be half to twice the law, plus and minus the tolerance. A law beyond the
@@ -54,7 +56,8 @@ class EffortCheck:
         self._next = 0
         self._compared_at = -math.inf
         self._window_start: float | None = None
-        self._least = np.full(count, np.inf)  # [Nm] deviation within the window
+        # [Nm] deviations within the window, below and above: noise on both sides is none.
+        self._least = np.full((2, count), np.inf)
 
     def commanded(self, command: JointCommand) -> None:
         """Take a command that is sent now, in the joint frame."""
@@ -72,9 +75,9 @@ class EffortCheck:
         """
         self._compared_at = now
         deviation = self._deviation(state)
-        deviation[doubtful] = 0.0
+        deviation[:, doubtful] = 0.0
         np.fmin(self._least, deviation, out=self._least)
-        for i in [i for i in self.problems if deviation[i] <= self.tolerance[i]]:
+        for i in [i for i in self.problems if deviation[:, i].max() <= self.tolerance[i]]:
             del self.problems[i]
         if self._window_start is None:
             self._window_start = now
@@ -84,7 +87,10 @@ class EffortCheck:
             self._least.fill(np.inf)
 
     def _deviation(self, state: JointState) -> FloatArray:
-        """Return how far [Nm] the effort is outside of what the law allows; NaN if unknown."""
+        """Return how far [Nm] the effort is below and above what the law allows, (2, n).
+
+        Negative within; NaN if unknown.
+        """
         position, velocity, effort, stiffness, damping = self._commands.transpose(1, 0, 2)
         law = stiffness * (position - state.position)
         law += damping * (velocity - state.velocity)
@@ -93,11 +99,10 @@ class EffortCheck:
         low, high = np.minimum(low, self._limit), np.maximum(high, -self._limit)
         low = np.where(low > 0.0, low / SCALE, low * SCALE)
         high = np.where(high < 0.0, high / SCALE, high * SCALE)
-        found: FloatArray = np.maximum(low - state.effort, state.effort - high)
-        return np.maximum(found, 0.0, out=found)
+        return np.array([low - state.effort, state.effort - high])
 
     def _judge(self, state: JointState) -> None:
-        least = np.where(np.isfinite(self._least), self._least, 0.0)
+        least = np.where(np.isfinite(self._least), self._least, 0.0).max(axis=0)
         np.maximum(self.largest, least, out=self.largest)
         for i in np.flatnonzero(least > self.tolerance).tolist():
             # The text of the first judgement stays: another one would be another report.

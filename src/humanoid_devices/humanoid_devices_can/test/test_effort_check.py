@@ -133,6 +133,16 @@ def test_an_effort_that_is_right_once_in_a_window_is_no_problem() -> None:
         assert not check.problems
 
 
+def test_noise_is_no_problem_however_large_it_is() -> None:
+    """An hour with five times the tolerance: only an offset lasts for a whole window."""
+    check = new_check()
+    commanded(check, (0.0,) * 5)
+    noise = np.random.default_rng(1).normal(0.0, 5.0 * TOLERANCE[0], int(3600 * RATE))
+    for tick, effort in enumerate(noise.tolist()):
+        check.compare(measured(0.0, 0.0, effort), TRUSTED, tick * PERIOD)
+        assert not check.problems
+
+
 def test_a_doubtful_measurement_is_no_problem_and_ends_one() -> None:
     check = new_check()
     commanded(check, (0.0,) * 5)
