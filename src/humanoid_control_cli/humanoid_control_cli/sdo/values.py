@@ -10,9 +10,7 @@ from humanoid_control_common.errors import RobotError
 from humanoid_devices_erob.protocol import objects
 
 LARGEST_POSITION: Final = 0xFFFF  # a ring has no more station addresses
-MOST_POSITIONS: Final = (
-    256  # of one request: SdoObject[<=256] in ReadSdoBatch.srv and WriteSdoBatch.srv
-)
+MOST_POSITIONS: Final = 256  # of one request: ReadSdoBatch.srv, WriteSdoBatch.srv
 
 
 class ArgumentError(RobotError):
