@@ -214,8 +214,12 @@ def test_a_refused_jog_shows_the_reason_once(remote: Starter) -> None:
     terminal = Terminal(words, os.environ | remote.environment | {"TERM": "xterm"})
     try:
         terminal.wait_for(lambda text: "hold arrow up or down" in text)
-        terminal.press("\x1b[A")  # counts as held for ten messages
-        terminal.wait_for(lambda text: "refused: right_elbow_pitch: moves" in text)
+
+        def is_refused_while_held() -> bool:
+            terminal.press("\x1b[A")  # repeated, as by a key that is held
+            return "refused: right_elbow_pitch: moves" in terminal.text
+
+        wait_until(is_refused_while_held, "the refusal")
         motion.finish()  # the release of the key stops all motions
         terminal.press("q")
         assert terminal.finish() == 0
