@@ -8,7 +8,12 @@ from typing import Final, Literal
 from ament_index_python.resources import get_resource, get_resources
 from pydantic import Field
 
-from humanoid_control_common.configuration.config import StrictModel, read_yaml, validate
+from humanoid_control_common.configuration.config import (
+    StrictModel,
+    check_yaml,
+    read_yaml,
+    validate,
+)
 from humanoid_control_common.description.mesh_references import with_absolute_meshes
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.robot import robot_description
@@ -106,7 +111,7 @@ class RobotPackage:
         file that is no YAML; MeshError for a mesh that is missing.
         """
         if _HARDWARE in arguments:
-            read_yaml(Path(arguments[_HARDWARE]))  # xacro would name its own file
+            check_yaml(Path(arguments[_HARDWARE]))  # xacro would name its own file
         own = robot_description.expand(self.xacro_file, arguments)
         if self.custom_description is not None:
             from humanoid_bringup.custom_description import expand_custom

@@ -105,6 +105,14 @@ def test_hardware_file_sets_positions_and_types_for_the_impedance_manager(tmp_pa
     assert row["right_wrist_yaw"] == [9, 0.2e-3, 100.0]
 
 
+def test_hardware_file_may_have_tags_of_xacro(tmp_path: Path) -> None:
+    shipped = (CONFIG / "prime_hardware.yaml").read_text()
+    file = tmp_path / "hardware.yaml"
+    file.write_text(shipped.replace("activation_timeout: 5.0", "activation_timeout: !degrees 360"))
+    control = control_of(real(hardware_config=file), tmp_path)
+    assert ">6.28" in parameters(control, "controller_manager")["robot_description"]
+
+
 def test_the_gains_of_a_mode_are_the_same_on_both_families(tmp_path: Path) -> None:
     """The gains of eRobs are in the manager's table, all others in the controllers' parameters."""
     processes = plan(real(), tmp_path)

@@ -1,1 +1,1 @@
-"""What all commands share: their numbers, and what they print."""
+"""Numbers and output of all commands."""

@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 class OutputError(RobotError):
-    """What a command prints can't be written."""
+    """The output of a command cannot be written."""
 
 
 class PrintedOutput(TextIOWrapper):
