@@ -3,10 +3,8 @@
 from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final
+from typing import Final
 from xml.etree import ElementTree
-
-import yaml
 
 from humanoid_bringup import joint_stream, virtual_robot
 from humanoid_bringup.calibration.robot import read_robot
@@ -29,7 +27,11 @@ from humanoid_control_common.description.mujoco_input import mujoco_input
 from humanoid_control_common.robot.calibration import is_placeholder
 from humanoid_control_common.rules.modes import Mode
 from humanoid_devices_erob.impedance.names import NODE
-from humanoid_devices_erob.impedance.wiring import manager_parameters, mode_gains
+from humanoid_devices_erob.impedance.wiring import (
+    manager_parameters,
+    mode_gains,
+    with_mode_gains,
+)
 from humanoid_motion.collision.semantic_description import (
     parse_disabled_pairs,
     refuse_unknown_links,
@@ -86,12 +88,9 @@ def _stack(options: Options, folder: Path, backend: Backend) -> tuple[list[Proce
     document = read_yaml(controllers)
     update_rate = _update_rate(options, document)
     arguments = _description_arguments(options, update_rate)
-    if options.robot.ring is not None and not options.full_mit:
-        gains = _mode_gains(options, arguments, update_rate, document)
-        file = folder / "mode_gains.yaml"
-        file.write_text(yaml.safe_dump(gains, sort_keys=False), encoding="utf-8")
-        arguments["mode_gains"] = str(file)
     urdf = options.robot.expand(arguments)
+    if options.robot.ring is not None and not options.full_mit:
+        urdf = _with_mode_gains(urdf, options, arguments, update_rate, document)
     _check_shapes(urdf, simulated=backend in _SIMULATED)
     if options.backend is Backend.REAL:
         read_robot(urdf)  # the whole calibration file: a component uses its own joints only
@@ -193,17 +192,25 @@ def _srdf(file: Path | None, urdf: str) -> str:
     return text
 
 
-def _mode_gains(
-    options: Options, arguments: Mapping[str, str], update_rate: int, controllers: Document
-) -> dict[str, Any]:
-    """Return the gains that the robot's eRobs get in each mode, whatever moves the joints now.
+def _with_mode_gains(
+    urdf: str,
+    options: Options,
+    arguments: Mapping[str, str],
+    update_rate: int,
+    controllers: Document,
+) -> str:
+    """Return `urdf` with the gains that the robot's eRobs get in each mode.
+
+    Mocked and simulated eRobs act like real ones with them.
 
     Raises ConfigError for gains that a drive can't have.
     """
-    real = {"use_sim": "false", "use_fake_hardware": "false"}
-    ring = {**arguments, **real, "backends": str(options.robot.ring)}
+    ring = urdf
+    if not has_erobs(options):
+        real = {"use_sim": "false", "use_fake_hardware": "false"}
+        ring = options.robot.expand({**arguments, **real, "backends": str(options.robot.ring)})
     chosen = node_section(controllers, NODE, options.namespace)
-    return mode_gains(options.robot.expand(ring), update_rate, chosen)
+    return with_mode_gains(urdf, mode_gains(ring, update_rate, chosen))
 
 
 def _gamepad(options: Options, folder: Path) -> Process:

@@ -47,6 +47,7 @@ BACKWARD = [[-0.6, -0.5], [-0.05, -0.8], [0.6, -0.3]]
 PLANTED = {"forward": FORWARD, "backward": BACKWARD}
 LOWER, UPPER, POINTS = -0.1, 0.1, 2  # [rad]
 FIVE = 0.05  # part of the friction
+QUICK = 0.04  # [rad/s] twice the default
 STILL = 1e-3  # [Nm]
 
 Show = Callable[[str, Recording], None]
@@ -103,12 +104,12 @@ def assert_planted(samples: Sequence[FrictionSample], part: float) -> None:
 
 
 def test_breakaway_finds_the_friction_at_rest_within_five_percent(sticking: Stack) -> None:
-    assert_planted(recorded(sticking, Settings("breakaway")), FIVE)
+    assert_planted(recorded(sticking, Settings("breakaway", passes=2)), FIVE)
     assert sticking.client.now.mode == Mode.DAMPING
 
 
 def test_a_sweep_finds_the_friction_in_motion_within_two_percent(standing: Stack) -> None:
-    assert_planted(recorded(standing, Settings("sweep")), 0.02)
+    assert_planted(recorded(standing, Settings("sweep", speed=QUICK)), 0.02)
 
 
 def left_alone(stack: Stack) -> bool:
@@ -238,7 +239,7 @@ def into_standby(stack: Stack) -> None:
 
 def checked(file: Path, bound: float) -> int:
     def settings(method: str) -> Settings:
-        return Settings("sweep" if method == "sweep" else "breakaway")
+        return Settings("sweep" if method == "sweep" else "breakaway", speed=QUICK)
 
     return hc_friction.check(file, (), bound, settings, True, 10.0)
 
@@ -248,7 +249,7 @@ def test_friction_check_confirms_the_recorded_map_and_detects_a_changed_one(
 ) -> None:
     """`check` measures in the bins of the file, and judges by the bound."""
     file = tmp_path / "friction.yaml"
-    ends, sweep = (-0.03, 0.03), Settings("sweep")
+    ends, sweep = (-0.03, 0.03), Settings("sweep", speed=QUICK)
     assert hc_friction.record((WRIST,), file, ends, 2, sweep, True, 10.0) == 0
     assert load_friction_maps(file).maps.keys() == {WRIST}
     into_standby(hc)

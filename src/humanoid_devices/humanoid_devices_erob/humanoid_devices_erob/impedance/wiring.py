@@ -1,9 +1,13 @@
 """Parameters of the impedance manager, derived from the robot description."""
 
+from collections.abc import Mapping
 from typing import Any, Final
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
 
 from humanoid_control_common.configuration.config import Document, validate
 from humanoid_control_common.errors import ConfigError
+from humanoid_controller_manager.hardware.mode_gains import DAMPING, STIFFNESS
 from humanoid_controller_manager.hardware.urdf import parse_robot_description
 from humanoid_devices_erob.impedance.drives import Drives, ImpedanceParameters, mode_table
 
@@ -42,6 +46,31 @@ def mode_gains(urdf: str, update_rate: int, chosen: Document) -> dict[str, Any]:
                 realized[joint][name].append(value)
     configured = {"stiffness": list(parameters.mode_kp), "damping": list(parameters.mode_kd)}
     return {"configured": configured, "realized": realized}
+
+
+def with_mode_gains(urdf: str, gains: Mapping[str, Any]) -> str:
+    """Return `urdf` with `gains`, as `mode_gains` returns them, in its <ros2_control> blocks.
+
+    Each block with such joints gets the configured gains. Its joints get those that their drives
+    realize if it mocks or simulates them.
+    """
+    robot = ElementTree.fromstring(urdf)
+    realized = gains["realized"]
+    for block in robot.findall("ros2_control"):
+        joints = [it for it in block.findall("joint") if it.get("name") in realized]
+        hardware = block.find("hardware")
+        if not joints or hardware is None:
+            continue
+        _add_gains(hardware, gains["configured"])
+        if hardware.findtext("plugin", "").strip() != PLUGIN:
+            for joint in joints:
+                _add_gains(joint, realized[joint.get("name")])
+    return ElementTree.tostring(robot, encoding="unicode")
+
+
+def _add_gains(element: Element, row: Mapping[str, list[float]]) -> None:
+    for name, values in ((STIFFNESS, row["stiffness"]), (DAMPING, row["damping"])):
+        ElementTree.SubElement(element, "param", name=name).text = " ".join(map(str, values))
 
 
 def _checked(
