@@ -1,6 +1,7 @@
 """The ROS domain and the namespace of the robot that `hc` commands or starts."""
 
 import os
+from collections.abc import Sequence
 from typing import Final
 
 from humanoid_control_common.errors import ConfigError
@@ -41,6 +42,11 @@ def robot_namespace() -> str:
 def choose_namespace(text: str) -> None:
     """Use a namespace in this process and in those that it starts. Raises ConfigError."""
     os.environ[NAMESPACE] = checked_namespace(text)
+
+
+def others_in_words(others: Sequence[str]) -> str:
+    """Return where the robots in the namespaces `others` are, of which there is at least one."""
+    return f"robots run in {', '.join(others)}: choose one with `hc --namespace {others[0]} …`"
 
 
 def robot_in_words() -> str:

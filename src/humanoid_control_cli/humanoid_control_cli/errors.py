@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from humanoid_control_cli.domain import robot_in_words
+from humanoid_control_cli.domain import others_in_words, robot_in_words
 from humanoid_control_common.errors import RobotError
 
 
@@ -32,7 +32,7 @@ def no_control_process(timeout: float, others: Sequence[str]) -> NoAnswerError:
     `others`: namespaces of the robots that run on the same domain.
     """
     remedy = (
-        f"robots run in {', '.join(others)}: choose one with `hc --namespace {others[0]} …`"
+        others_in_words(others)
         if others
         else "start one with `hc up mujoco`, or set the ROS_DOMAIN_ID (and HC_NAMESPACE) of the "
         "one that is running"

@@ -35,6 +35,10 @@ def test_stop_and_lost_heartbeat_hold_until_the_fault_is_cleared_and_hc_down_end
         modes = ModeClient(client)
         number = modes.request(Intent.DAMP).switch_number
         assert start.ask("mode", "load") == (1, "hc: Rejected LOAD: no heartbeat of desk yet")
+        unknown = (
+            "the robot requires no heartbeat of 'dsek', so it would not stop when this one ends"
+        )
+        assert start.ask("heartbeat", "dsek") == (1, f"hc: {unknown}; it requires: desk")
         desk = start.hc_anew("heartbeat", "desk")
         assert client.wait(lambda: start.ask("mode", "load")[0] == 0, TIMEOUT)
 

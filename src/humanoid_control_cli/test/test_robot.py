@@ -64,6 +64,18 @@ def test_modes_are_shown_granted_and_refused(robot, modes: ModeClient) -> None:
     assert robot.ask("mode", "standby", "--wait") == (0, standby)
 
 
+def test_a_robot_without_heartbeats_refuses_each(robot) -> None:
+    code, text = robot.ask("heartbeat", "desk")
+    assert (code, text.rpartition("; ")[2]) == (1, "it requires: none")
+
+
+@pytest.mark.parametrize("words", [("damp", "--wait"), ("remote", "--wait"), ("--wait",)])
+def test_a_mode_that_nothing_is_waited_for_in_refuses_to_wait(robot, words) -> None:
+    code, text = robot.ask("mode", *words)
+    assert code == 2
+    assert "Invalid value for '--wait': is for `hc mode standby`" in text
+
+
 def test_status_shows_the_whole_robot(robot) -> None:
     code, text = robot.ask_anew("status")
     assert code == 0, text

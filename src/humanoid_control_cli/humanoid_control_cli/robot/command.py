@@ -56,6 +56,10 @@ def mode(
     timeout: Timeout = 5.0,
 ) -> None:
     """Show the mode in force, or request another one. Exit code 1: refused, or no answer."""
+    if wait and request not in (Request.LOAD, Request.STANDBY, Request.QUIT):
+        raise typer.BadParameter(
+            "is for `hc mode standby`, `hc mode load` and `hc mode quit`", param_hint="'--wait'"
+        )
     if force and request is not Request.ZERO_TORQUE:
         raise typer.BadParameter("is for `hc mode zero_torque`", param_hint="'--force'")
     from humanoid_control_cli.client import Client
@@ -78,7 +82,7 @@ def mode(
             # An earlier refusal stays in the statement, and is no answer to this request.
             already = now.switch_number == before.switch_number
             typer.echo(f"already in {now.in_force}" if already else now)
-            if wait and now.mode is Mode.STANDBY:
+            if wait:
                 modes.wait_for_ready_pose(now)
                 typer.echo("STANDBY is finished")
 
@@ -109,13 +113,35 @@ def down(timeout: Timeout = 5.0) -> None:
 
 def heartbeat(
     name: Annotated[str, typer.Argument(help="Name of the heartbeat, as in `hc up --heartbeat`.")],
+    timeout: Timeout = 5.0,
 ) -> None:
-    """Send a heartbeat until Ctrl-C. When it ends, a robot that requires it stops."""
-    from humanoid_control_cli.client import Client
-    from humanoid_control_cli.robot.operator_requests import BEAT_PERIOD, keep_beating
+    """Send a heartbeat until Ctrl-C. When it ends, a robot that requires it stops.
 
-    with Client(timeout=5.0) as client, suppress(KeyboardInterrupt):
-        typer.echo(f"heartbeat of {name}, every {BEAT_PERIOD:g} s: when it ends the robot stops")
+    Exit code 1: the robot requires no heartbeat of this name.
+    """
+    from humanoid_control_cli.client import Client
+    from humanoid_control_cli.errors import NoAnswerError, RefusedError
+    from humanoid_control_cli.robot.operator_requests import (
+        BEAT_PERIOD,
+        keep_beating,
+        required_heartbeats,
+    )
+
+    with Client(timeout) as client, suppress(KeyboardInterrupt):
+        try:
+            required = required_heartbeats(client)
+        except NoAnswerError as error:
+            typer.echo(f"hc: {error}; the heartbeat is sent all the same", err=True)
+        else:
+            if name not in required:
+                raise RefusedError(
+                    f"the robot requires no heartbeat of '{name}', so it would not stop when this "
+                    f"one ends; it requires: {', '.join(required) or 'none'}"
+                )
+        typer.echo(
+            f"heartbeat of {name}, every {BEAT_PERIOD:g} s: a robot that requires it stops when it "
+            "ends"
+        )
         keep_beating(client, name)
 
 

@@ -4,12 +4,13 @@ from typing import Any, Final
 
 from humanoid_control_msgs.msg import SafetyStatus
 from humanoid_control_msgs.srv import ClearFault
+from rcl_interfaces.srv import ListParameters
 from rclpy.duration import Duration
 from std_msgs.msg import Bool, String
 from std_srvs.srv import Trigger
 
-from humanoid_control_cli.client import Client
-from humanoid_control_cli.domain import robot_in_words
+from humanoid_control_cli.client import MODE_MANAGER, Client
+from humanoid_control_cli.domain import others_in_words, robot_in_words
 from humanoid_control_cli.errors import NoAnswerError, RefusedError
 from humanoid_control_cli.mode_client import ModeClient
 from humanoid_control_cli.statements import StampedStatement
@@ -20,6 +21,7 @@ from humanoid_controller_manager.ros.topics.qos_profiles import LATCHED_HISTORY
 
 STOP_TOPIC: Final = "emergency_stop"
 HEARTBEAT_TOPIC: Final = "emergency_stop/heartbeat"
+HEARTBEATS: Final = "heartbeats"  # parameters of the mode manager: a number for each name
 SOURCE: Final = "emergency_stop"
 AGAIN: Final = 0.05  # [s] until it is sent once more
 DELIVERY: Final = Duration(seconds=0.5)  # in which each listener gets the stops that were sent
@@ -59,6 +61,13 @@ def press(client: Client) -> StampedStatement:
     raise _not_stopped(f"sent, but not confirmed within {client.timeout:g} s; {state}")
 
 
+def required_heartbeats(client: Client) -> list[str]:
+    """Return the names of the heartbeats that the robot requires. Raises NoAnswerError."""
+    request = ListParameters.Request(prefixes=[HEARTBEATS])
+    answer = client.call(ListParameters, f"{MODE_MANAGER}/list_parameters", request)
+    return sorted(name.removeprefix(f"{HEARTBEATS}.") for name in answer.result.names)
+
+
 def keep_beating(client: Client, name: str) -> None:
     """Send the heartbeat of `name` until KeyboardInterrupt."""
     topic = client.node.create_publisher(String, HEARTBEAT_TOPIC, 10)
@@ -81,7 +90,7 @@ def _levels_by_source(client: Client) -> dict[str, int]:
 def _elsewhere(client: Client) -> str:
     """Return which robots run in other namespaces, for the end of a sentence."""
     others = client.other_robots()
-    return f"; robots run in {', '.join(others)}: `hc --namespace {others[0]} …`" if others else ""
+    return f"; {others_in_words(others)}" if others else ""
 
 
 def _not_stopped(reason: str) -> NoAnswerError:
