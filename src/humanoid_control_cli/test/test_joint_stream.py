@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sys
 from collections.abc import Iterator
@@ -309,6 +310,8 @@ def test_hc_prints_the_latency(robot: Starter, ready: ModeClient) -> None:
     assert run.finish() == 0, run.text
     for line in ("14 joints, states at 200 Hz", "one way: p50", "echo: p50", "state gap: p50"):
         assert line in run.text
+    sent, executed = map(int, re.findall(r"(\d+) commands, (\d+) executed", run.text)[0])
+    assert sent - executed < 10  # the states of the activation are not answered
 
 
 def test_the_latency_of_a_loop_that_stands_still_is_not_waited_for(

@@ -84,7 +84,7 @@ def recorded(
 ) -> Sequence[FrictionSample]:
     robot = Robot(SteppedClient(stack.robot))
     task = robot.task(WRIST, settings, LOWER, UPPER)
-    return record_joints(robot, [task], settings, agree, show)[WRIST]
+    return dict(record_joints(robot, [task], settings, agree, show))[WRIST]
 
 
 def means(points: list[list[float]]) -> list[float]:
@@ -262,6 +262,20 @@ def test_friction_check_confirms_the_recorded_map_and_detects_a_changed_one(
     into_standby(hc)
     assert checked(file, 0.05) == 1
     assert "NOT within the bound" in capsys.readouterr().out
+
+
+def test_joints_before_a_failed_one_are_written(hc: Stack, tmp_path: Path) -> None:
+    file, other = tmp_path / "friction.yaml", "right_wrist_roll"
+    plant, row = hc.robot.virtual.plant, hc.joints.index(other)
+    plant.set_brake(row, engaged=True)
+    sweep = Settings("sweep", speed=QUICK, max_effort=1.5)
+    with pytest.raises(RecordingError, match="a stop or an obstacle is there"):
+        hc_friction.record((WRIST, other), file, (-0.03, 0.03), 2, sweep, True, 10.0)
+    plant.set_brake(row, engaged=False)
+    assert load_friction_maps(file).maps.keys() == {WRIST}
+    joints = {line.partition(",")[0] for line in file.with_suffix(".csv").read_text().splitlines()}
+    assert joints == {"joint", WRIST}
+    into_standby(hc)
 
 
 def test_ctrl_c_ends_a_check(hc: Stack, tmp_path: Path, capsys) -> None:

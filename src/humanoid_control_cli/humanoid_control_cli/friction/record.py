@@ -4,7 +4,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from datetime import date
 from pathlib import Path
@@ -18,7 +18,7 @@ from rich.table import Table
 from humanoid_control_cli.client import Client
 from humanoid_control_cli.domain import robot_namespace
 from humanoid_control_cli.friction.session import Robot, Settings, Task, record_joints
-from humanoid_control_common.errors import ConfigError
+from humanoid_control_common.errors import ConfigError, RobotError
 from humanoid_control_common.robot.domain_lock import take_domain_lock
 from humanoid_servo_controllers.friction_file import (
     FrictionMaps,
@@ -57,7 +57,10 @@ def record(  # noqa: PLR0913, PLR0917 - one argument for each option of the comm
     yes: bool,
     timeout: float,
 ) -> int:
-    """Record `joints` into `file`. Returns the exit code. Raises RobotError."""
+    """Record `joints` into `file`, after a failure those before it.
+
+    Returns the exit code. Raises RobotError.
+    """
     table = samples_path(file)
     if file == table:
         raise ConfigError(f"{file}: a .csv has the samples, expected another suffix: .yaml")
@@ -65,30 +68,56 @@ def record(  # noqa: PLR0913, PLR0917 - one argument for each option of the comm
         _check_new(path)
     if len(set(joints)) != len(joints):
         raise ConfigError(f"a joint is given twice: {', '.join(joints)}")
-    with _alone(), Client(timeout) as client:
-        robot = Robot(client)
-        tasks = [robot.task(joint, settings, *ends) for joint in joints]
-        samples = _measured(robot, tasks, settings, yes)
-    if samples is None:
-        sys.stderr.write("hc: aborted, nothing was written\n")
-        return INTERRUPTED
-    maps = {
-        task.joint: friction_map(samples[task.joint], task.bounds.lower, task.bounds.upper, points)
-        for task in tasks
-    }
+    samples: dict[str, list[FrictionSample]] = {}
+    tasks: list[Task] = []
+    failure: RobotError | KeyboardInterrupt | None = None
+    try:
+        with _alone(), Client(timeout) as client:
+            robot = Robot(client)
+            tasks += [robot.task(joint, settings, *ends) for joint in joints]
+            for joint, own in _measured(robot, tasks, settings, yes):
+                samples[joint] = own
+    except (RobotError, KeyboardInterrupt) as error:
+        failure = error
+    if samples:  # minutes of motion: those of the joints before a failure are kept
+        save_samples(table, samples)
+        maps = _maps([task for task in tasks if task.joint in samples], samples, points)
+        save_friction_maps(file, FrictionMaps(date.today(), settings.method, maps))
+        count = sum(len(own) for own in samples.values())
+        typer.echo(f"written to {file}: {', '.join(samples)}; {count} samples to {table}")
+    return _exit_code(failure, [joint for joint in joints if joint not in samples])
+
+
+def _exit_code(failure: RobotError | KeyboardInterrupt | None, missing: Sequence[str]) -> int:
+    """Return the exit code of a recording; `missing`: its joints without samples.
+
+    Raises `failure` if it is a RobotError.
+    """
+    if isinstance(failure, RobotError):
+        raise failure
+    if failure is None:
+        return 0
+    sys.stderr.write(f"hc: aborted, not recorded: {', '.join(missing)}\n")
+    return INTERRUPTED
+
+
+def _maps(
+    tasks: Sequence[Task], samples: Mapping[str, Sequence[FrictionSample]], points: int
+) -> dict[str, FrictionMap]:
+    """Return the maps of `tasks`; tell the operator which points are interpolated.
+
+    Raises RecordingError for too few samples.
+    """
+    maps = {}
     for task in tasks:
-        lower, upper = task.bounds.lower, task.bounds.upper
-        guessed = interpolated_bins(samples[task.joint], lower, upper, points)
-        if guessed:
+        own, lower, upper = samples[task.joint], task.bounds.lower, task.bounds.upper
+        maps[task.joint] = friction_map(own, lower, upper, points)
+        if guessed := interpolated_bins(own, lower, upper, points):
             sys.stderr.write(
                 f"hc: {task.joint}: {guessed} of {2 * points} points are interpolated, fewer than "
                 f"{LEAST} samples are there: more --passes or fewer --points\n"
             )
-    save_friction_maps(file, FrictionMaps(date.today(), settings.method, maps))
-    save_samples(table, samples)
-    count = sum(len(own) for own in samples.values())
-    typer.echo(f"written to {file}; its {count} samples to {table}")
-    return 0
+    return maps
 
 
 def check(
@@ -109,10 +138,11 @@ def check(
     with _alone(), Client(timeout) as client:
         robot = Robot(client)
         tasks = [_task(robot, joint, settings, found) for joint, found in maps.items()]
-        samples = _measured(robot, tasks, settings, yes)
-    if samples is None:
-        sys.stderr.write("hc: aborted\n")
-        return INTERRUPTED
+        try:
+            samples = dict(_measured(robot, tasks, settings, yes))
+        except KeyboardInterrupt:
+            sys.stderr.write("hc: aborted\n")
+            return INTERRUPTED
     found = {
         task.joint: residuals(
             samples[task.joint],
@@ -172,8 +202,8 @@ def _task(robot: Robot, joint: str, settings: Settings, found: FrictionMap) -> T
 
 def _measured(
     robot: Robot, tasks: Sequence[Task], settings: Settings, yes: bool
-) -> dict[str, list[FrictionSample]] | None:
-    """Return the samples by joint; None if the operator stopped it. Raises RobotError."""
+) -> Iterator[tuple[str, list[FrictionSample]]]:
+    """Yield joint and samples. Raises RobotError, and KeyboardInterrupt for the operator's end."""
 
     def agree() -> bool:
         for task in tasks:
@@ -185,10 +215,7 @@ def _measured(
 
     _end_as_ctrl_c()
     with _Progress() as progress:
-        try:
-            return record_joints(robot, tasks, settings, agree, progress.show)
-        except KeyboardInterrupt:
-            return None
+        yield from record_joints(robot, tasks, settings, agree, progress.show)
 
 
 class _Progress:

@@ -3,7 +3,7 @@
 import math
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -134,8 +134,8 @@ def record_joints(
     settings: Settings,
     agree: Callable[[], bool],
     show: Callable[[str, Recording], None],
-) -> dict[str, list[FrictionSample]]:
-    """Record `tasks` one after another; return the samples by joint. The robot ends in DAMPING.
+) -> Iterator[tuple[str, list[FrictionSample]]]:
+    """Record `tasks` one after another; yield joint and samples. The robot ends in DAMPING.
 
     `agree` is called once before anything moves, when the robot has loaded the first controller.
     `show` is called with joint and recording now and then.
@@ -152,7 +152,6 @@ def record_joints(
     if not agreed:
         unload_controller(robot.client, CONTROLLER)
         raise RefusedError("nothing has moved")
-    found = {}
     with StopSignals() as signals:
         for i, task in enumerate(tasks):
             if i:
@@ -163,8 +162,7 @@ def record_joints(
                 _drive(robot, task, recording, signals, show)
             finally:
                 _leave(robot)
-            found[task.joint] = list(recording.samples)
-    return found
+            yield task.joint, list(recording.samples)
 
 
 def _load(client: Client, task: Task, settings: Settings) -> None:

@@ -25,20 +25,23 @@ def measured(
         round_trip = client.synchronize().round_trip * 1e-6
         yield f"{len(client.config)} joints, states at {client.config.state_rate:g} Hz"
         arrived = Event()
-        with client.open_states(0, KEPT, arrived.set) as values:
+        with (
+            client.control("hc stream latency") if hold else nullcontext() as control,
+            # The states of the activation are no part of the measurement.
+            client.open_states(0, KEPT, arrived.set) as values,
+        ):
             states = _timely(values, arrived)
             pose = next(states).position
-            with client.control("hc stream latency") if hold else nullcontext() as control:
-                ends, count = time.monotonic() + seconds, 0
-                for _ in states:
-                    count += 1
-                    if control is not None:
-                        control.send(pose)
-                    if time.monotonic() > ends:
-                        break
+            ends, count = time.monotonic() + seconds, 0
+            for _ in states:
+                count += 1
                 if control is not None:
-                    counters = control.finish().counters
-                    yield f"{counters.received} commands, {counters.applied} executed"
+                    control.send(pose)
+                if time.monotonic() > ends:
+                    break
+            if control is not None:
+                counters = control.finish().counters
+                yield f"{counters.received} commands, {counters.applied} executed"
         yield f"{count} states, {count / seconds:.1f} Hz; shortest round trip {round_trip:.2f} ms"
         report = client.latency
         if hold:

@@ -65,7 +65,8 @@ def with_mode_gains(urdf: str, gains: Mapping[str, Any]) -> str:
         if hardware.findtext("plugin", "").strip() != PLUGIN:
             for joint in joints:
                 _add_gains(joint, realized[joint.get("name")])
-    return ElementTree.tostring(robot, encoding="unicode")
+    ElementTree.indent(robot)
+    return f'<?xml version="1.0"?>\n{ElementTree.tostring(robot, encoding="unicode")}\n'
 
 
 def _add_gains(element: Element, row: Mapping[str, list[float]]) -> None:
