@@ -7,6 +7,7 @@ from typing import ClassVar, Final, Literal
 import numpy as np
 from pydantic import Field
 
+from humanoid_control_common.clamping import clamp
 from humanoid_control_common.configuration.config import StrictModel
 from humanoid_control_common.errors import ControllerError
 from humanoid_control_common.robot.joints import FloatArray, JointSet
@@ -168,12 +169,8 @@ class RemotePolicyController(Controller):
         if received is not None:
             self._target.array[:] = received.array
             # A target beyond the range would have to return to it before the joint can follow.
-            np.clip(
-                received.array[0],
-                self._limits.target_lower,
-                self._limits.target_upper,
-                out=self._target.position,
-            )
+            lower, upper = self._limits.target_lower, self._limits.target_upper
+            clamp(received.array[0], lower, upper, self._target.position)
             self._arrival = received.arrival
         self._stale = (
             self._arrival is not None and now - self._arrival > self._parameters.command_timeout
@@ -181,7 +178,7 @@ class RemotePolicyController(Controller):
         if self._stale:
             self._make_stale(state)
         step = self._limits.velocity * period
-        self._position += np.clip(self._target.position - self._position, -step, step)
+        self._position += clamp(self._target.position - self._position, -step, step)
         command.array[:] = self._target.array
         command.position[:] = self._position
 

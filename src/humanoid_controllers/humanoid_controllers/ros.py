@@ -58,7 +58,7 @@ def attach_joint_state_broadcaster(
     command = _template(empty, COMMAND_INTERFACES, len(names))
 
     def publish(snapshot: Snapshot) -> None:
-        stamp = nanoseconds(context.stamp(snapshot))
+        stamp = context.stamp_ns(snapshot)
         states.publish(state.filled(stamp, snapshot.state_array))
         context.published(snapshot)
         if commands.get_subscription_count() > 0:

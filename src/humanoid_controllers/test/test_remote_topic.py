@@ -66,12 +66,11 @@ class Remote(LoneNode):
         self._commands = self.node.create_publisher(MITCommand, "~/command", 4)
 
     def attach(self, *, simulated: bool) -> None:
-        stamp = Time(sec=7)
         host = PluginContext(
             self.node,
             self.facts,
             lambda: NOW,
-            lambda s: stamp,
+            lambda _: 7 * 1_000_000_000,
             simulated=simulated,
             machine=self.machine,
         )

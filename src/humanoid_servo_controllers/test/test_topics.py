@@ -7,7 +7,6 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from builtin_interfaces.msg import Time
 from humanoid_control_msgs.msg import ServoState
 from humanoid_control_msgs.srv import SetServoGains, SetVelocityCurve
 from std_msgs.msg import Float64, Float64MultiArray
@@ -45,7 +44,7 @@ class Side(LoneNode):
         self.state.velocity[0] = 0.125
         self.controller.on_activate(self.state, JointCommand(2), self.now)
         self.plugin_context = PluginContext(
-            self.node, robot, lambda: self.now, lambda _: Time(sec=STAMPED)
+            self.node, robot, lambda: self.now, lambda _: STAMPED * 1_000_000_000
         )
         self._listener = attach_servo(self.plugin_context, self.controller)
         self.states: list[ServoState] = []

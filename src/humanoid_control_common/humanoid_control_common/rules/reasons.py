@@ -93,7 +93,9 @@ class ReasonedError(ControllerError):
 
 def joined(reasons: Iterable[Reason], separator: str = "; ") -> Reason:
     """Return all `reasons` as one, each once; those that are none are left out."""
-    given = dict.fromkeys(reason for reason in reasons if reason)
+    given = dict.fromkeys([reason for reason in reasons if reason])
+    if not given:
+        return NO_REASON
     return Reason(separator.join(it.text for it in given), united(it.codes for it in given))
 
 

@@ -93,7 +93,8 @@ class SafetyMonitor:
         if report.source not in self._reports and len(self._reports) >= MOST_SOURCES:
             report = surplus_report(report.source)
         source = report.source
-        repeated = self._reports.get(source) == report
+        latest = self._reports.get(source)
+        repeated = latest is report or latest == report
         soon = repeated and now - self._arrival[source] <= self.default_deadline
         self._repeats[source] = self._repeats.get(source, 0) + 1 if soon else 0
         if self._repeats[source] >= PERIODIC_AFTER:

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from humanoid_control_common.clamping import clamp
 from humanoid_control_common.robot.mit_interface import JointCommand, JointState
 from humanoid_control_common.rules.safety import SafetyReport
 from humanoid_controller_manager.hardware.block_parameters import complete
@@ -58,7 +59,7 @@ class GenericSystem(SimulatedSystem):
         np.multiply(acting.damping, lead, out=lead)
         np.add(effort, lead, out=effort)
         np.add(effort, acting.effort, out=effort)
-        np.clip(effort, -limit, limit, out=effort)
+        clamp(effort, -limit, limit, effort)
         stiff = acting.stiffness > 0.0
         np.copyto(self._position, acting.position, where=stiff)
         np.multiply(acting.velocity, stiff, out=self._velocity)

@@ -49,6 +49,7 @@ from humanoid_controller_manager.ros.topics.diagnostics import (
     diagnostic_arrays,
 )
 from humanoid_controller_manager.ros.topics.gravity_topics import GravityTopics
+from humanoid_controller_manager.ros.topics.message_template import time_of
 from humanoid_controller_manager.ros.topics.qos_profiles import LATCHED
 from humanoid_controller_manager.ros.topics.safety_messages import safety_message
 from humanoid_controller_manager.ros.topics.snapshot_publisher import SnapshotPublisher
@@ -167,14 +168,16 @@ class ControllerManagerNode:
             if self.loop_thread.failure is None:  # else the black box needs the record
                 self._end_recorder()
 
-    def stamp(self, snapshot: Snapshot) -> Time:
-        """Return the ROS time of a tick's measurement: simulated where the hardware provides time.
+    def stamp_ns(self, snapshot: Snapshot) -> int:
+        """Return the ROS time [ns] of a tick's measurement, simulated if the hardware has a time.
 
         It is the same for all messages about a tick, however late they are published.
         """
-        simulated = round(snapshot.now * 1e9)
-        nanoseconds = simulated if self._simulated else snapshot.measured_at
-        return Time(sec=nanoseconds // 1_000_000_000, nanosec=nanoseconds % 1_000_000_000)
+        return round(snapshot.now * 1e9) if self._simulated else snapshot.measured_at
+
+    def stamp(self, snapshot: Snapshot) -> Time:
+        """Return the ROS time of a tick's measurement."""
+        return time_of(self.stamp_ns(snapshot))
 
     def publish_safety(self) -> None:
         """Publish the reports that changed, and diagnostics if they got better or worse."""
@@ -295,7 +298,7 @@ class ControllerManagerNode:
             node=node,
             robot=self.robot,
             now=lambda: self.loop_thread.now(),  # noqa: PLW0108 - there is no thread yet
-            stamp=self.stamp,
+            stamp_ns=self.stamp_ns,
             published=lambda snapshot: self.loop.hardware.joint_states_published(
                 self.machine.clock(), snapshot.measured
             ),

@@ -16,6 +16,7 @@ from humanoid_control_common.machine.linux import LINUX
 from humanoid_control_common.machine.machine import Machine
 from humanoid_controller_manager.controller import RobotFacts
 from humanoid_controller_manager.loop.snapshot import Snapshot, SnapshotListener
+from humanoid_controller_manager.ros.topics.message_template import time_of
 
 __all__ = ["PluginContext", "SnapshotListener"]
 
@@ -27,8 +28,12 @@ class PluginContext:
     node: Node  # named after the controller; `controller_manager` for hardware components
     robot: RobotFacts  # with the joints that the controller claims; the listener gets the same
     now: Callable[[], float]  # the loop's time [s]
-    stamp: Callable[[Snapshot], Time]  # ROS time of a tick
+    stamp_ns: Callable[[Snapshot], int]  # ROS time of a tick [ns]
     # Reports to the hardware components that the joint states of a tick are published.
     published: Callable[[Snapshot], None] = lambda snapshot: None
     simulated: bool = False  # whether the loop's time differs from the system's
     machine: Machine = LINUX  # the clocks of the process
+
+    def stamp(self, snapshot: Snapshot) -> Time:
+        """Return the ROS time of a tick."""
+        return time_of(self.stamp_ns(snapshot))

@@ -259,6 +259,24 @@ def test_a_raising_callback_is_returned_with_its_node(ros: Ros) -> None:
     assert (failure.node, repr(failure.error)) == (node, "KeyError('key')")
 
 
+def test_a_callback_that_destroys_its_subscription_and_raises_is_returned(ros: Ros) -> None:
+    node = ros.node("destroying")
+
+    def destroy(_: String) -> None:
+        node.destroy_subscription(subscription)
+        raise KeyError("away")
+
+    subscription = node.create_subscription(String, "said", destroy, 10)
+    publisher = node.create_publisher(String, "said", 10)
+    ros.spin_until(publisher.get_subscription_count)
+    publisher.publish(String(data="message"))
+    failures: list[CallbackFailure] = []
+    ros.spin_until(lambda: failures.append(ros.executor.execute_next(0.01)) or any(failures))
+    (failure,) = filter(None, failures)
+    assert (failure.node, str(failure.error)) == (node, "'away'")
+    assert "destroy" in failure.callback
+
+
 def test_nudge_ends_only_a_wait_in_progress(ros: Ros) -> None:
     node, heard = ros.node("nudged"), []
     guard = node.create_guard_condition(lambda: heard.append("executed"))

@@ -24,7 +24,7 @@ from humanoid_controller_manager.ros.process.companion import Companion
 from humanoid_controller_manager.ros.process.ros_session import RosSession, parameters_of
 from humanoid_controller_manager.ros.process.shutdown_report import ShutdownReport
 from humanoid_controller_manager.ros.topics.bounded_topic import BoundedTopic, refusal_log
-from humanoid_controller_manager.ros.topics.message_template import MessageTemplate, nanoseconds
+from humanoid_controller_manager.ros.topics.message_template import MessageTemplate
 from humanoid_controller_manager.ros.topics.qos_profiles import LATCHED_HISTORY
 from humanoid_controller_manager.ros.topics.safety_messages import safety_report
 from humanoid_controller_manager.switching.switch_requests import SwitchAnswer, SwitchAuthority
@@ -220,8 +220,7 @@ class ModeManagerNode(Companion, SwitchAuthority):
         self._event_log.record_statement(statement, self._modes.fall)
         if statement != self._stated:
             self._stated, self._template = statement, MessageTemplate(_message(statement))
-        stamp = nanoseconds(self._manager.stamp(self._modes.observed))
-        self._published = self._template.filled(stamp)
+        self._published = self._template.filled(self._manager.stamp_ns(self._modes.observed))
         self._statements.publish(self._published)
 
     def _on_control_mode(self, message: ControlMode) -> None:

@@ -34,7 +34,8 @@ class RestDetector:
     def update(self, snapshot: Snapshot) -> None:
         """Evaluate one tick."""
         slow = np.abs(snapshot.state_array[1]) <= SLOW  # NaN is not slow
-        self.moving = "" if slow.all() else self._joints.named(~slow)
+        all_slow = np.count_nonzero(slow) == len(slow)
+        self.moving = "" if all_slow else self._joints.named(~slow)
         if self.moving or snapshot.mode is not Mode.DAMPING:
             self._slow_since = None
         elif self._slow_since is None:

@@ -204,7 +204,7 @@ class TrajectoryRosSide:
         snapshot = self.snapshot
         if asked == 0 or snapshot is None:
             return None
-        return snapshot.now + (asked - nanoseconds(self._context.stamp(snapshot))) * 1e-9
+        return snapshot.now + (asked - self._context.stamp_ns(snapshot)) * 1e-9
 
 
 def trajectory_size(joints: int) -> int:

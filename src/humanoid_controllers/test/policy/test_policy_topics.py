@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from builtin_interfaces.msg import Time
 from geometry_msgs.msg import Twist
 from rclpy.qos import QoSProfile, ReliabilityPolicy, qos_profile_sensor_data
 from sensor_msgs.msg import Imu
@@ -47,7 +46,7 @@ class Side(LoneNode):
             self.node,
             None,  # type: ignore[arg-type]  # not used
             lambda: NOW,
-            lambda snapshot: Time(),
+            lambda _: 0,
             simulated=simulated,
             machine=self.machine,
         )
@@ -139,7 +138,7 @@ def test_the_first_of_several_wrong_messages_is_logged(configured: Callable[...,
     lines: list[str] = []
     node = SimpleNamespace(get_logger=lambda: SimpleNamespace(warning=lines.append))
     bench = configured(0.0, observation_names=TERMS)
-    context = PluginContext(node, None, lambda: NOW, lambda snapshot: Time())  # type: ignore[arg-type]
+    context = PluginContext(node, None, lambda: NOW, lambda _: 0)  # type: ignore[arg-type]
     side = PolicyRosSide(context, bench.controller)
     command = Twist()
     command.linear.x = np.nan

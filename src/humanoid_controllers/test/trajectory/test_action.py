@@ -14,7 +14,7 @@ pytest.importorskip(
     "control_msgs.action", reason="control_msgs is not installed: the action is not served here"
 )
 from action_msgs.msg import GoalStatus
-from builtin_interfaces.msg import Duration, Time
+from builtin_interfaces.msg import Duration
 from control_msgs.action import FollowJointTrajectory
 from control_msgs.msg import JointTolerance, JointTrajectoryControllerState
 from rclpy.action import ActionClient
@@ -38,7 +38,7 @@ class Client(LoneNode):
         super().__init__("trajectory_controller")
         self.bench = bench
         robot = SimpleNamespace(joints=bench.controller.joints)
-        context = PluginContext(self.node, robot, lambda: bench.now, lambda _: Time(sec=1000))
+        context = PluginContext(self.node, robot, lambda: bench.now, lambda _: 1000 * 1_000_000_000)
         self._listener = attach_trajectory(context, bench.controller)
         name = "~/follow_joint_trajectory"
         self._action = ActionClient(self.node, FollowJointTrajectory, name)

@@ -32,7 +32,7 @@ class Side(LoneNode):
         self.bench = bench
         robot = SimpleNamespace(joints=JointSet(bench.controller.joints.names))
         context = PluginContext(
-            self.node, robot, lambda: self.bench.now, lambda _: Time(sec=STAMPED)
+            self.node, robot, lambda: self.bench.now, lambda _: STAMPED * 1_000_000_000
         )
         self._listener = attach_trajectory(context, bench.controller)
         self.states: list[TrajectoryState] = []
@@ -67,7 +67,7 @@ def test_a_refusal_is_logged_again_after_a_motion_was_accepted(bench: Any) -> No
     node = SimpleNamespace(
         get_logger=lambda: SimpleNamespace(warning=lines.append), create_publisher=lambda *_: None
     )
-    context = PluginContext(node, None, lambda: bench.now, lambda _: Time())  # type: ignore[arg-type]
+    context = PluginContext(node, None, lambda: bench.now, lambda _: 0)  # type: ignore[arg-type]
     ros = TrajectoryRosSide(context, bench.controller)
     for position in (9.0, 9.0, 0.5, 9.0):
         ros.on_trajectory(_trajectory(position))

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from humanoid_control_common.clamping import clamp
 from humanoid_devices_can.errors import ProtocolError
 
 
@@ -38,6 +39,6 @@ def saturate(
     motor, and for which motors a value did not fit.
     """
     rounded = np.rint(wanted)
-    fields = np.clip(rounded, low, high)
+    fields = clamp(rounded, low, high)
     rows: list[list[int]] = fields.T.astype(np.int64).tolist()
     return rows, np.asarray((fields != rounded).any(axis=0))

@@ -30,16 +30,14 @@ def ros_world(monkeypatch: pytest.MonkeyPatch) -> Iterator[LoneNode]:
     world.close()
 
 
-def stamp(snapshot: Any) -> Time:
-    seconds, rest = divmod(snapshot.now, 1.0)
-    return Time(sec=int(seconds), nanosec=round(rest * 1e9))
-
-
 def host(world: LoneNode, simulation: Any) -> PluginContext:
     description = simulation.description
     facts = RobotFacts(description.joints, description.limits, 200.0)
     return PluginContext(
-        node=world.node, robot=facts, now=lambda: simulation.system.time, stamp=stamp
+        node=world.node,
+        robot=facts,
+        now=lambda: simulation.system.time,
+        stamp_ns=lambda snapshot: round(snapshot.now * 1e9),
     )
 
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from humanoid_control_common.clamping import clamp
 from humanoid_control_common.robot.joints import FloatArray
 
 
@@ -37,5 +38,5 @@ class ExecutedCommand:
 
 def clipped(values: FloatArray, lower: FloatArray, upper: FloatArray) -> tuple[FloatArray, bool]:
     """Return `values` within their limits, and whether any was beyond them. All (n,)."""
-    found: FloatArray = np.minimum(np.maximum(values, lower), upper)
+    found = clamp(values, lower, upper)
     return found, bool(np.count_nonzero(found != values))

@@ -3,6 +3,7 @@
 import logging
 from collections import deque
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
@@ -11,6 +12,7 @@ from rclpy.context import Context
 from rclpy.executors import (
     ConditionReachedException,
     ExternalShutdownException,
+    InvalidHandle,
     ShutdownException,
     SingleThreadedExecutor,
     TimeoutException,
@@ -93,24 +95,26 @@ class CallbackExecutor(SingleThreadedExecutor):  # type: ignore[misc] # rclpy ha
         A `timeout` of None waits without end.
         """
         node: Node | None = None
-        callback = "(none: waiting for the next)"
+        entity: Any = None
         try:
             if not self._ready and (self._open_tasks or self._round is not None):
                 task, entity, node = self._next_of_rclpy(timeout)
-                callback = described(entity)
                 task()
                 error = task.exception()
             else:
                 ready = self._next(timeout)
                 if ready is None:
                     return None
-                node, callback = ready.node, described(ready.entity)
+                node, entity = ready.node, ready.entity
                 error = self._execute(ready)
         except (ShutdownException, TimeoutException, ConditionReachedException):
             return None
         except CALLBACK_ERRORS as raised:
             error = raised
-        return None if error is None else CallbackFailure(node, callback, error)
+        if error is None:
+            return None
+        callback = "(none: waiting for the next)" if entity is None else described(entity)
+        return CallbackFailure(node, callback, error)
 
     def nudge(self) -> None:
         """End a wait that lasts; see `kept_awake`."""
@@ -226,9 +230,10 @@ def described(entity: Any) -> str:
     while isinstance(function, partial):
         function = function.func
     name = getattr(function, "__qualname__", None) or type(entity).__name__
-    for attribute, what in _NAMES.items():
-        if served := getattr(entity, attribute, ""):
-            return f"'{name}' ({what} {served})"
+    with suppress(InvalidHandle):  # the callback destroyed its own subscription
+        for attribute, what in _NAMES.items():
+            if served := getattr(entity, attribute, ""):
+                return f"'{name}' ({what} {served})"
     return f"'{name}' ({type(entity).__name__.lower()})"
 
 

@@ -24,6 +24,12 @@ def nanoseconds(stamp: Time) -> int:
     return int(stamp.sec * SECOND + stamp.nanosec)
 
 
+def time_of(stamp: int) -> Time:
+    """Return a stamp [ns] as a message."""
+    seconds, rest = divmod(stamp, SECOND)
+    return Time(sec=seconds, nanosec=rest)
+
+
 class MessageTemplate:
     """A message whose last fields are `count` sequences of float64, all of `width` numbers.
 

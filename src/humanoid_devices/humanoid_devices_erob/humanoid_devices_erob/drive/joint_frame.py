@@ -7,6 +7,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from humanoid_control_common.clamping import clamp
 from humanoid_control_common.robot.calibration import LOCATE, MOST_OUTSIDE
 from humanoid_control_common.robot.joints import FloatArray
 from humanoid_control_common.robot.mit_interface import JointState
@@ -115,4 +116,4 @@ class JointFrame:
 
 def as_wire_counts(counts: FloatArray) -> NDArray[np.int32]:
     """Return counts rounded for the wire; beyond ±2³¹ (25 000 turns) they saturate."""
-    return np.clip(np.rint(counts), _INT32.min, _INT32.max).astype(np.int32)
+    return clamp(np.rint(counts), _INT32.min, _INT32.max).astype(np.int32)
