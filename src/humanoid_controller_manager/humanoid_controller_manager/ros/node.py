@@ -1,6 +1,7 @@
 """The node `controller_manager`: builds the control loop from parameters, publishes its state."""
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray
@@ -63,6 +64,9 @@ from humanoid_controller_manager.safety.measurement_check import MeasurementChec
 from humanoid_controller_manager.switching.lifecycle import Lifecycle
 from humanoid_controller_manager.switching.registry import Registry, listeners_of, slots_of
 
+# [s] between two waits for requests of services, too: two periods of the statements.
+SERVICE_PERIOD: Final = 0.04
+
 
 class ControllerManagerNode:
     """The control loop with its ROS surroundings.
@@ -91,7 +95,7 @@ class ControllerManagerNode:
         self._initial, self._backend = parameters.initial_controller, parameters.backend
         rate = float(parameters.update_rate)
         self.description = parse_robot_description(parameters.robot_description, rate)
-        self.executor = ros.executor()
+        self.executor = ros.executor(SERVICE_PERIOD)
         self.executor.add_node(self.node)
         self._failed_callbacks = FailedCallbacks()
         hardware = load_hardware(self.description, make_component)

@@ -27,13 +27,13 @@ TURNS = 2000  # each waits up to 10 ms: far more than any test needs
 class Ros:
     """Nodes of one context, on one executor."""
 
-    def __init__(self, opened: ExitStack) -> None:
+    def __init__(self, opened: ExitStack, service_period: float = 0.0) -> None:
         self._opened, self.context = opened, Context()
         rclpy.init(context=self.context)
         opened.callback(rclpy.try_shutdown, context=self.context)
         self.time = 0.0  # [s]
         self.waiting = Semaphore(0)  # released when a wait begins
-        self.executor = CallbackExecutor(self._clock, context=self.context)
+        self.executor = CallbackExecutor(self._clock, service_period, context=self.context)
         opened.callback(self.executor.shutdown)
 
     def _clock(self) -> float:
@@ -174,6 +174,36 @@ def test_a_coroutine_goes_on_when_what_it_awaits_is_done_and_others_run_meanwhil
     heard.clear()
     guard.trigger()  # its callback group is free again
     ros.spin_until(lambda: "begun" in heard)
+
+
+def test_requests_of_services_are_looked_at_once_in_a_period() -> None:
+    with ExitStack() as opened:
+        ros = Ros(opened, service_period=0.04)
+        node, heard = ros.node("asked"), []
+        node.create_timer(0.001, lambda: heard.append("timer"))
+        node.create_service(Trigger, "ask", lambda _, response: response)
+        client = node.create_client(Trigger, "ask")
+        ros.spin_until(lambda: heard and client.service_is_ready())
+        answer = client.call_async(Trigger.Request())
+        heard.clear()
+        ros.spin_until(lambda: len(heard) > 20)
+        assert not answer.done()
+        ros.time = 0.04
+        ros.spin_until(answer.done)
+
+
+def test_a_wait_ends_when_requests_of_services_are_due() -> None:
+    with ExitStack() as opened:
+        ros = Ros(opened, service_period=0.04)
+        node = ros.node("quiet")
+        node.create_service(Trigger, "ask", lambda _, response: response)
+        client = node.create_client(Trigger, "ask")
+        ros.spin_until(client.service_is_ready)
+        ros.spin_idle()
+        answer = client.call_async(Trigger.Request())
+        assert ros.executor.execute_next(None) is None  # would last for ever
+        ros.time = 0.04
+        ros.spin_until(answer.done)
 
 
 def test_a_service_may_answer_after_it_asked_another_one(ros: Ros) -> None:

@@ -46,8 +46,8 @@ class SteppedSession(RosSession):
         self.nodes.append(node)
         return node
 
-    def executor(self) -> Any:
-        """See RosSession."""
+    def executor(self, _service_period: float = 0.0) -> Any:
+        """See RosSession: no request of a service waits."""
         return SteppedExecutor(self.machine)
 
     def forward_logging(self, node: Any) -> None:

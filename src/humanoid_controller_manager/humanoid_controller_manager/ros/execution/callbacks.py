@@ -66,12 +66,19 @@ class CallbackExecutor(SingleThreadedExecutor):  # type: ignore[misc] # rclpy ha
 
     Args:
         clock: returns the monotonic time [s].
+        service_period: [s] between two waits for requests of services too; 0: each wait.
     """
 
     def __init__(
-        self, clock: Callable[[], float] = LINUX.clock, *, context: Context | None = None
+        self,
+        clock: Callable[[], float] = LINUX.clock,
+        service_period: float = 0.0,
+        *,
+        context: Context | None = None,
     ) -> None:
         self._clock_of_waits = clock
+        self._service_period = service_period
+        self._services_due = 0.0  # [s] of the next wait for services, too
         self._changed = True  # nodes or their entities, since the wait set was prepared
         self._prepared: PreparedWaitSet | None = None
         self._ready: deque[Ready] = deque()
@@ -185,7 +192,16 @@ class CallbackExecutor(SingleThreadedExecutor):  # type: ignore[misc] # rclpy ha
         with_events = now >= self._events_due
         if with_events:
             self._events_due = now + EVENT_PERIOD
-        ready = self._prepared.wait(timeout_sec_to_nsec(timeout), with_events=with_events)
+        with_services = now >= self._services_due
+        if with_services:
+            self._services_due = now + self._service_period
+        else:
+            # A little later than due: a timer of twice that rate ends the wait first.
+            longest = self._services_due - now + 0.5 * self._service_period
+            timeout = longest if timeout is None else min(timeout, longest)
+        ready = self._prepared.wait(
+            timeout_sec_to_nsec(timeout), with_events=with_events, with_services=with_services
+        )
         self._waiting_since = None
         if self._is_shutdown:
             raise ShutdownException

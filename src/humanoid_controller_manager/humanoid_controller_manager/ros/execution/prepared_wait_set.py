@@ -75,12 +75,14 @@ class PreparedWaitSet:
         ]
         waitables = [Ready(it, node, WAITABLE) for node in nodes for it in node.waitables]
         self._entities: dict[str, dict[int, Ready]] = {kind: {} for kind in KINDS}  # by pointer
-        self._adding: list[_Add] = []
+        self._adding: list[_Add] = []  # all but services
+        self._services: list[_Add] = []
         count = NumberOfEntities()
         for ready in filter(lambda it: self._use(it.entity.handle), entities):
             handle = ready.entity.handle
             self._entities[ready.kind][handle.pointer] = ready
-            self._adding.append((_ADD[ready.kind], handle))
+            adding = self._services if ready.kind == "service" else self._adding
+            adding.append((_ADD[ready.kind], handle))
             count += _ONE[ready.kind]
         for waker in filter(lambda it: self._use(it.handle), wakers):
             self._adding.append((_ADD["guard_condition"], waker.handle))
@@ -92,16 +94,19 @@ class PreparedWaitSet:
         self._waitables = [it for it in used if not isinstance(it.entity, EventHandler)]
         self._set = WaitSet(*_numbers(count), context.handle)
 
-    def wait(self, nanoseconds: int, *, with_events: bool) -> list[Ready]:
+    def wait(self, nanoseconds: int, *, with_events: bool, with_services: bool) -> list[Ready]:
         """Return what is ready within `nanoseconds`; a negative time has no end.
 
-        `with_events`: also events of the middleware. They are half of the entities, each costs
-        time in every wait, and none of them is urgent.
+        Each entity costs time in every wait. So events of the middleware, which are half of the
+        entities, and services, which are half of the others, need not be in each.
         """
         wait_set = self._set
         wait_set.clear_entities()  # a wait takes out what is not ready
         for add, handle in self._adding:
             add(wait_set, handle)
+        if with_services:
+            for add, handle in self._services:
+                add(wait_set, handle)
         waitables = [*self._waitables, *self._events] if with_events else self._waitables
         for it in waitables:
             it.entity.add_to_wait_set(wait_set)

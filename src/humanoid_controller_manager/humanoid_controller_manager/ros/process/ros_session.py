@@ -61,9 +61,9 @@ class RosSession:
         self._nodes.add(node)
         return node
 
-    def executor(self) -> CallbackExecutor:
-        """Return an executor without nodes, for one thread."""
-        executor = CallbackExecutor(self.machine.clock)
+    def executor(self, service_period: float = 0.0) -> CallbackExecutor:
+        """Return an executor without nodes, for one thread; see CallbackExecutor."""
+        executor = CallbackExecutor(self.machine.clock, service_period)
         self._executors.add(executor)
         return executor
 
