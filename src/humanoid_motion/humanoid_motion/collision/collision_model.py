@@ -1,7 +1,6 @@
 """Distances between the links of a robot, by MuJoCo's geometry of their collision shapes."""
 
 import copy
-import math
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final, Self
 
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 from humanoid_control_common.description.mujoco_input import exclude_neighbours, mujoco_input
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.robot.joints import FloatArray
+from humanoid_motion.collision.checked_shapes import checked_shapes
 from humanoid_motion.collision.clearance import DETECTED, Clearance, LinkPair
 from humanoid_motion.collision.semantic_description import refuse_unknown_links
 
@@ -35,16 +35,21 @@ class CollisionModel:
         try:
             spec = mujoco.MjSpec.from_string(found.urdf, assets=found.meshes)
             spec.compiler.fusestatic = False  # every link keeps its name
+            # Without it distances of boxes and cylinders are rough.
+            spec.option.disableflags &= ~int(mujoco.mjtDisableBit.mjDSBL_NATIVECCD)
             if disabled is None:
                 exclude_neighbours(spec)
             else:
-                spec.option.disableflags |= mujoco.mjtDisableBit.mjDSBL_FILTERPARENT
                 _exclude(spec, disabled)
             self._model = spec.compile()
         except ValueError as error:
             raise ConfigError(f"collision shapes: MuJoCo refuses the URDF: {error}") from error
-        self._model.geom_margin[:] = DETECTED / 2.0  # the margins of two shapes add up
         self._data = mujoco.MjData(self._model)
+        checked = checked_shapes(self._model, neighbours=disabled is not None)
+        self._first, self._second = np.array(checked, dtype=np.intp).reshape(-1, 2).T
+        # Shapes whose centres are no nearer than this are farther apart than DETECTED.
+        bounds = self._model.geom_rbound
+        self._near = bounds[self._first] + bounds[self._second] + DETECTED  # [m]
         self._joints = tuple(joints)
         self._address = self._addresses(joints)
         self.names: tuple[str, ...] = tuple(
@@ -60,22 +65,25 @@ class CollisionModel:
 
     def clearance(self, position: FloatArray) -> Clearance:
         """Return the smallest distance at `position` (n_joints,) [rad]."""
-        distances = self._contacts(position)
-        if not len(distances):
+        pairs = self.pairs(position)
+        if not pairs:
             return Clearance(DETECTED, None)
-        nearest = int(distances.argmin())
-        if distances[nearest] >= DETECTED:
-            return Clearance(DETECTED, None)
-        one, other = self._data.contact.geom[nearest].tolist()
-        return Clearance(float(distances[nearest]), LinkPair.of(self.names[one], self.names[other]))
+        nearest = min(pairs, key=pairs.__getitem__)
+        return Clearance(pairs[nearest], nearest)
 
     def pairs(self, position: FloatArray) -> dict[LinkPair, float]:
         """Return the distance [m] of every pair nearer than DETECTED at `position` (n_joints,)."""
-        distances = self._contacts(position).tolist()
+        model, data = self._model, self._data
+        self._place(position)
+        away = data.geom_xpos[self._first] - data.geom_xpos[self._second]
+        near = np.flatnonzero(np.einsum("ij,ij->i", away, away) < self._near**2)
         found: dict[LinkPair, float] = {}
-        for (one, other), distance in zip(self._data.contact.geom.tolist(), distances, strict=True):
-            pair = LinkPair.of(self.names[one], self.names[other])
-            found[pair] = min(found.get(pair, math.inf), distance)
+        for one, other in zip(self._first[near].tolist(), self._second[near].tolist(), strict=True):
+            # Not MuJoCo's contacts: with a margin they miss boxes that are near, and are rough.
+            distance = float(mujoco.mj_geomDistance(model, data, one, other, DETECTED, None))
+            if distance < DETECTED:
+                pair = LinkPair.of(self.names[one], self.names[other])
+                found[pair] = min(found.get(pair, DETECTED), distance)
         return found
 
     def between(self, pair: LinkPair, position: FloatArray) -> float:
@@ -111,14 +119,6 @@ class CollisionModel:
     def _place(self, position: FloatArray) -> None:
         self._data.qpos[self._address] = position
         mujoco.mj_kinematics(self._model, self._data)
-
-    def _contacts(self, position: FloatArray) -> NDArray[np.float64]:
-        model, data = self._model, self._data
-        self._place(position)
-        mujoco.mj_comPos(model, data)  # the boxes of the broad phase need it
-        mujoco.mj_collision(model, data)
-        distances: NDArray[np.float64] = data.contact.dist
-        return distances
 
     def _addresses(self, joints: Sequence[str]) -> NDArray[np.intp]:
         model = self._model
