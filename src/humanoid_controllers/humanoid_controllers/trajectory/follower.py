@@ -61,7 +61,7 @@ class Follower:
             0.0,
             0.0,
         )  # [s] now and on the trajectory, when progress was last judged
-        self._fresh = 0.0  # [s] when the jog in force was last requested
+        self._fresh = 0.0  # [s] when a jog was last requested
         self._take_up(Goal(0, hold(np.zeros(len(joints))), self._any), 0.0)
         self._command = self._goal.trajectory.end  # (3, n) of the latest tick
 
@@ -160,7 +160,6 @@ class Follower:
         if self._is_active:
             self._record_end(self._goal, Status.PREEMPTED, "another goal came")
         self._take_up(waiting, now if waiting.begin is None else waiting.begin)
-        self._fresh = now
         return True
 
     def _accept(self, goal: Goal, now: float) -> None:
@@ -176,6 +175,8 @@ class Follower:
         if self._waiting is not None:
             self._record_end(self._waiting, Status.PREEMPTED, "another goal came")
         self._waiting = replace(goal, begin=None) if late else goal
+        if goal.jog:  # a jog that it replaces lasts until then
+            self._fresh = now
 
     def _is_continued(self, goal: Goal) -> bool:
         """Return whether `goal` begins as the motion in force will be then."""

@@ -113,6 +113,20 @@ def test_a_cancelled_goal_comes_to_rest_on_its_path(bench: Any) -> None:
     bench.refuse_steps()
 
 
+def test_a_goal_that_is_cancelled_while_its_path_pauses_ends_at_once(bench: Any) -> None:
+    points = [Point(1.0, [0.5]), Point(60.0, [0.5]), Point(61.0, [0.0])]
+    goal = bench.planner.follow(["joint_0"], points, bench.now)
+    bench.run(5.0)
+    bench.planner.cancel(goal.number)
+    bench.tick(3)
+    assert bench.status(goal) is Status.CANCELED
+    assert bench.command.position[0] == pytest.approx(0.5)
+    bench.move(0.0, joint_0=0.2)  # and the next one is taken
+    bench.run(2.0)
+    assert bench.command.position[0] == pytest.approx(0.2)
+    bench.refuse_steps()
+
+
 def test_the_next_goal_after_a_stop_is_taken(bench: Any) -> None:
     bench.move(joint_0=1.5)
     bench.run(0.6)

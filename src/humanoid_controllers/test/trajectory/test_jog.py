@@ -53,6 +53,26 @@ def test_jog_changes_speed_and_direction_without_a_step(bench: Any) -> None:
     bench.refuse_steps()
 
 
+def test_a_jog_whose_speed_changes_does_not_stop_between_two_messages(bench: Any) -> None:
+    """The messages come every 0.15 s: within the stated 0.2 s."""
+    _hold_key(bench, 0.5, joint_0=0.5)
+    for speed in (0.5,) * 2 + (1.0,) * 5:
+        bench.planner.jog({"joint_0": speed}, bench.now)
+        bench.tick(15)
+        assert bench.command.velocity[0] >= 0.5 - 1e-9
+    assert bench.command.velocity[0] == pytest.approx(1.0)
+    bench.refuse_steps()
+
+
+def test_a_jog_with_another_speed_ends_as_soon_after_its_message_as_any(bench: Any) -> None:
+    _hold_key(bench, 0.5, joint_0=0.5)
+    goal = bench.planner.jog({"joint_0": 1.0}, bench.now)
+    bench.run(0.2 + 1.0 / 4.5 + 0.03)
+    assert bench.command.velocity[0] == 0.0
+    assert bench.status(goal) is Status.CANCELED
+    bench.refuse_steps()
+
+
 def test_after_a_release_the_key_works_again(bench: Any) -> None:
     _hold_key(bench, 0.5, joint_0=0.5)
     bench.run(0.5)

@@ -100,7 +100,9 @@ class TimeScaling:
         They must hold where the joints are, and where they will be after `period`.
         """
         times = (self.time, self.time + self.rate * period)
-        found = (self._permitted(self._trajectory.at(time), sign) for time in times)
+        found = [self._permitted(self._trajectory.at(time), sign) for time in times]
+        if sign < 0.0 and found == [None, None]:
+            return -2.0 * self.rate / period  # the path pauses: time stops at once
         # A path with zero velocity at this time can begin at any rate, but not end its braking.
         free = (1.0 - self.rate) / period if sign > 0.0 else 0.0
         return sign * min(sign * (free if it is None else it) for it in found)
