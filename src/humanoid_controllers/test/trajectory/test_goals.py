@@ -113,6 +113,22 @@ def test_a_cancelled_goal_comes_to_rest_on_its_path(bench: Any) -> None:
     bench.refuse_steps()
 
 
+def test_a_move_that_is_repeated_as_it_arrives_changes_nothing(make_bench: Any) -> None:
+    """The second one is planned for a time at which the joints rest: it has no length.
+
+    Times of ticks are rounded: some of them come just before the time that was planned.
+    """
+    for ticks in range(80, 101):
+        bench = make_bench()
+        bench.move(1.0, joint_0=0.2)
+        bench.tick(ticks)
+        goal = bench.move(1.0, joint_0=0.2)
+        bench.run(1.5)
+        assert bench.status(goal) is Status.SUCCEEDED
+        assert bench.command.position[0] == pytest.approx(0.2)
+        bench.refuse_steps()
+
+
 def test_a_goal_that_is_cancelled_while_its_path_pauses_ends_at_once(bench: Any) -> None:
     points = [Point(1.0, [0.5]), Point(60.0, [0.5]), Point(61.0, [0.0])]
     goal = bench.planner.follow(["joint_0"], points, bench.now)

@@ -38,9 +38,9 @@ class Trajectory:
 
     def at(self, time: float) -> FloatArray:
         """Return the state (3, n) at `time` [s]: before the beginning the first, then the last."""
+        time = max(time, 0.0)
         if time >= self.knots[-1]:
             return self.end
-        time = max(time, 0.0)
         segment = bisect_right(self.knots, time) - 1
         return values(self.coefficients[segment], time - self.knots[segment])
 
