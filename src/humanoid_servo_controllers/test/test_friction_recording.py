@@ -212,6 +212,20 @@ def test_bins_with_few_samples_are_interpolated_and_wrong_signs_become_none() ->
     assert interpolated_bins(cloud(1, *forward) + cloud(-1, *backward), 0.0, 1.0, 3) == 2
 
 
+def test_the_friction_on_the_way_to_the_range_is_not_that_of_its_end() -> None:
+    """The joint begins 1.5 rad below the range, where its friction is five times as large."""
+    recording = SweepRecording(Bounds(0.0, 0.5, -2.0, 2.0, max_effort=4.0, max_speed=1.0))
+    position, now, effort = -1.5, 0.0, 0.0
+    while not recording.done:
+        velocity = recording.step(Sample(now, position, 0.0, effort, 0.0))
+        effort = np.sign(velocity) * (0.2 if position >= 0.0 else 1.0)
+        position += 0.02 * velocity
+        now += 0.02
+    found = friction_map(recording.samples, 0.0, 0.5, 5)
+    assert found.forward.efforts == pytest.approx(0.2)
+    assert found.backward.efforts == pytest.approx(-0.2)
+
+
 def test_the_recorded_range_is_read_from_a_map() -> None:
     samples = [*cloud(1, *[(0.1, 1.0)] * 3), *cloud(-1, *[(0.1, -1.0)] * 3)]
     for points in (2, 7):

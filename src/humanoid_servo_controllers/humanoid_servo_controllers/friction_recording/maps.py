@@ -17,6 +17,7 @@ from humanoid_servo_controllers.friction_recording.recording import (
 from humanoid_servo_controllers.servo.friction_map import FrictionCurve, FrictionMap
 
 LEAST: Final = 3  # samples of a bin that counts
+OUTSIDE: Final = 0.5  # part of a bin's width
 DIRECTIONS: Final = (1, -1)
 DIGITS: Final = 6  # of the points: micrometres at an arm's length
 
@@ -37,9 +38,18 @@ class BinMedians:
 def binned(
     samples: Sequence[FrictionSample], direction: int, lower: float, upper: float, points: int
 ) -> BinMedians:
-    """Return the medians of `direction` in `points` bins from `lower` to `upper` [rad]."""
+    """Return the medians of `direction` in `points` bins from `lower` to `upper` [rad].
+
+    A joint may begin far outside of them, and coasts beyond their ends: samples that are farther
+    away than OUTSIDE count for no bin.
+    """
     edges = np.linspace(lower, upper, points + 1)
-    chosen = [it for it in samples if it.direction == direction]
+    outside = OUTSIDE * (upper - lower) / points
+    chosen = [
+        it
+        for it in samples
+        if it.direction == direction and lower - outside <= it.position <= upper + outside
+    ]
     positions = np.array([it.position for it in chosen])
     efforts = np.array([it.effort for it in chosen])
     number = np.clip(np.digitize(positions, edges) - 1, 0, points - 1)
