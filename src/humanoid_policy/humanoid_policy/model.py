@@ -42,26 +42,32 @@ class PolicyModel:
         self.observation = Observation(self.metadata)
         self._session = session
         self._input = _only(inputs, f"{where}: input", self.observation.size)
-        count = len(self.metadata.action_joint_names)
-        self._output = _only(outputs, f"{where}: output", count)
-        self._warm_up(where, count)
+        self._where, self._shape = where, (1, len(self.metadata.action_joint_names))
+        self._output = _only(outputs, f"{where}: output", self._shape[1])
+        self._warm_up(where)
 
     def infer(self, observation: Float32Array) -> FloatArray:
-        """Return the action, (m,), for an observation, (size,). Raises what ONNX Runtime raises."""
+        """Return the action, (m,), for an observation, (size,).
+
+        Raises what ONNX Runtime raises, and PolicyRefusedError for an output of another shape: a
+        shape without numbers may depend on the observation.
+        """
         (action,) = self._session.run([self._output], {self._input: observation[None]})
+        if action.shape != self._shape:
+            found, expected = (", ".join(map(str, it)) for it in (action.shape, self._shape))
+            raise PolicyRefusedError(
+                f"{self._where}: output: found shape [{found}], expected [{expected}]"
+            )
         return np.asarray(action[0], dtype=np.float64)
 
-    def _warm_up(self, where: str, count: int) -> None:
+    def _warm_up(self, where: str) -> None:
         """Infer once: the first time takes longer. Raises PolicyRefusedError."""
         try:
             action = self.infer(np.zeros(self.observation.size, dtype=np.float32))
+        except PolicyRefusedError:
+            raise
         except Exception as error:  # ONNX Runtime's errors have no common class
             raise PolicyRefusedError(f"{where}: cannot be run: {_shown(error)}") from error
-        if action.shape != (count,):
-            found = ", ".join(str(size) for size in (1, *action.shape))
-            raise PolicyRefusedError(
-                f"{where}: output: found shape [{found}], expected [1, {count}]"
-            )
         wrong = np.flatnonzero(~np.isfinite(action))
         if wrong.size:
             joint = self.metadata.action_joint_names[wrong[0]]

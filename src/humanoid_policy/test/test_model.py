@@ -98,6 +98,36 @@ def test_an_output_of_another_size_is_refused(properties: dict[str, str]) -> Non
         PolicyModel(model.SerializeToString(), "policy.onnx")
 
 
+def test_an_output_whose_size_follows_the_observation_is_no_action(
+    properties: dict[str, str],
+) -> None:
+    """Without the second value the first one would count for every joint."""
+    import onnx
+
+    weights = np.zeros((8, 2))
+    weights[0, 1] = 1.0
+    model = onnx.load_from_string(policy_model(properties, weights, -1.0))
+    graph = model.graph
+    graph.node[-1].output[0] = "all"
+    graph.initializer.append(onnx.numpy_helper.from_array(np.zeros(1, np.float32), "zero"))
+    graph.initializer.append(onnx.numpy_helper.from_array(np.array([-1]), "flat"))
+    make = onnx.helper.make_node
+    graph.node.extend(
+        [
+            make("Less", ["all", "zero"], ["below"]),
+            make("Reshape", ["below", "flat"], ["chosen"]),
+            make("Compress", ["all", "chosen"], ["action"], axis=1),
+        ]
+    )
+    graph.output[0].type.tensor_type.shape.dim[1].dim_param = "some"
+    policy = PolicyModel(model.SerializeToString(), "policy.onnx")
+    assert policy.infer(np.zeros(8, dtype=np.float32)) == pytest.approx([-1.0, -1.0])
+    with pytest.raises(
+        PolicyRefusedError, match=r"output: found shape \[1, 1\], expected \[1, 2\]"
+    ):
+        policy.infer(2.0 * np.eye(8, dtype=np.float32)[0])
+
+
 def test_two_inputs_are_refused(properties: dict[str, str]) -> None:
     import onnx
 
