@@ -6,12 +6,18 @@ import signal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
+from builtin_interfaces.msg import Time
+from sensor_msgs.msg import JointState
 
 from humanoid_control_cli.client import Client
 from humanoid_control_cli.mode_client import ModeClient
-from humanoid_control_cli.teach.recording import RECORDING, _record
+from humanoid_control_cli.teach.recording import RECORDING, _GuidedMotion, _record
+from humanoid_control_common.robot.joints import JointLimits, JointSet
 from humanoid_control_common.rules.modes import Intent, Mode
+from humanoid_controller_manager.hardware.urdf import RobotDescription
+from humanoid_motion.motion_file.motion import motion_text, read_motion
 
 if TYPE_CHECKING:
     from src.humanoid_control_cli.test.conftest import Starter
@@ -77,6 +83,24 @@ def test_a_recording_that_received_nothing_leaves_its_name_free(tmp_path: Path) 
     with Client(TIMEOUT) as client:
         _record(client, tmp_path / "wave" / RECORDING, lambda: True)
     assert not list(tmp_path.iterdir())
+
+
+def test_a_taught_motion_fits_its_own_limits_where_joints_differ_in_speed(tmp_path: Path) -> None:
+    """The waist may turn at 0.4 rad/s; the elbow was guided at 1 rad/s."""
+    limits = JointLimits(
+        np.full(2, -2.0), np.full(2, 2.0), velocity=np.array([0.4, 3.0]), effort=np.ones(2)
+    )
+    joints = JointSet(("waist", "elbow"))
+    guided = _GuidedMotion(RobotDescription("own", joints, limits, (), ""))
+    for tick in range(400):
+        time = 0.01 * tick
+        stamp = Time(sec=int(time), nanosec=round(1e9 * (time % 1.0)))
+        message = JointState(name=list(joints.names), position=[0.1 * time, float(np.sin(time))])
+        message.header.stamp = stamp
+        guided.note(message)
+    file = tmp_path / "motion.yaml"
+    file.write_text(motion_text(guided.motion(), "a test"))
+    read_motion(file).check(joints, limits.lower, limits.upper, 1.0)
 
 
 def test_teaching_ends_with_the_mode(robot: Starter, modes: ModeClient, tmp_path: Path) -> None:

@@ -133,6 +133,6 @@ class _GuidedMotion:
         positions = np.array(self._positions)
         found = smoothed(times, positions, allowed, joints)
         recorded = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-        velocity = float(allowed.velocity.min())
+        velocity = float(allowed.velocity.max())  # the controller checks the limit of each joint
         name = self._description.name
         return Motion(name, recorded, velocity, ACCELERATION, joints.names, *found)
