@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from humanoid_control_common.robot.mit_interface import JointState
+from humanoid_servo_controllers.servo.pid import Pid, PidGains
 from humanoid_servo_controllers.servo.servo_law import VelocityCurve
 from src.humanoid_servo_controllers.test import servos
 from src.humanoid_servo_controllers.test.servos import average, output, pid, sign, tick
@@ -188,6 +189,19 @@ def test_a_mixed_joint_that_holds_keeps_its_effort_until_it_leaves_the_outer_ban
         last = tick(servo, 0.5, 0.3, 0.0, 0.01, effort=9.0)
     assert not servo.holds[0]
     assert last > 50.0
+
+
+@pytest.mark.parametrize("on_measurement", [False, True])
+def test_a_mixed_joint_does_not_hold_the_kick_of_its_derivative(*, on_measurement: bool) -> None:
+    """Its velocity is measured 0.1 rad/s less in the tick in which it arrives."""
+    gains = PidGains(*(servos.one(value) for value in (100.0, 50.0, 1.0, -8.0, 8.0)))
+    control = Pid(gains, antiwindup=True, derivative_on_measurement=on_measurement)
+    servo = servos.mixed_servo(control, sign(), output())
+    for q, v in ((0.49, 0.2), (0.495, 0.2), (0.501, 0.1)):
+        effort = tick(servo, 0.5, q, v, 0.01)
+    assert servo.holds[0]
+    assert effort == pytest.approx(50.0 * control.integral[0])
+    assert tick(servo, 0.5, 0.501, 0.0, 0.01) == pytest.approx(effort)
 
 
 def test_a_mixed_joint_that_holds_gets_no_friction() -> None:

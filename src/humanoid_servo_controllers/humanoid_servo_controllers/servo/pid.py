@@ -46,6 +46,7 @@ class Pid:
         self.antiwindup, self._on_measurement = antiwindup, derivative_on_measurement
         self.integral = np.zeros(count)  # [e s]
         self.output = np.zeros(count)  # [u]
+        self.derivative_part = np.zeros(count)  # [u] of the output
         self._last = np.zeros(count)  # error, or measurement with the other sign
         self._fresh = np.ones(count, dtype=np.bool_)
         self._scratch = np.empty(count)
@@ -81,6 +82,7 @@ class Pid:
         """
         output, scratch, gains = self.output, self._scratch, self.gains
         bad = None if math.isfinite(error.dot(error)) else ~np.isfinite(error)
+        self.derivative_part.fill(0.0)
         if period <= 0.0:
             output.fill(0.0)
             return output
@@ -101,7 +103,7 @@ class Pid:
         if self._has_derivative:
             self._add_derivative(error, measured, period, bad)
         if bad is not None:
-            output[bad] = 0.0
+            output[bad] = self.derivative_part[bad] = 0.0
         return output
 
     def _add_derivative(
@@ -117,6 +119,7 @@ class Pid:
         if self._on_measurement:
             rate[self._fresh] = 0.0
         rate *= self.gains.d
+        self.derivative_part[:] = rate
         self.output += rate
         if bad is None:
             self._last[:] = now

@@ -118,7 +118,8 @@ class PositionServo(Servo):
 class MixedServo(Servo):
     """Position by velocity: travels at a given speed and slows down onto the target.
 
-    A joint that holds keeps the effort with which it began to hold, without friction.
+    A joint that holds keeps the effort with which it began to hold, without friction, and without
+    the derivative part: that of the tick in which its error became 0 is a kick.
 
     Args:
         output: see OutputStage.
@@ -163,7 +164,8 @@ class MixedServo(Servo):
         demand = self._pid.step(velocity_error, velocity, period)
         if any_holds:
             entering = holds & ~self._held_before
-            source = state.effort if self._holds_measured else demand
+            own = demand - self._pid.derivative_part
+            source = state.effort if self._holds_measured else own
             np.copyto(self._held, source, where=entering)
             np.copyto(demand, self._held, where=holds)
         self._held_before[:] = holds
