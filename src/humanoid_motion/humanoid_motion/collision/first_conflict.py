@@ -12,8 +12,8 @@ from humanoid_motion.collision.collision_model import CollisionModel
 from humanoid_motion.errors import MotionRefusedError
 
 TOLERANCE: Final = 0.002  # [m]; the distance between two checked poses may be smaller by this
-# 12 µs each. The ROS side waits meanwhile; after 200 ms of its silence the loop goes to DAMPING.
-MOST_CHECKS: Final = 5000
+# 12 to 25 µs each. The ROS side waits meanwhile: 200 ms of its silence lead to DAMPING.
+MOST_CHECKS: Final = 3000
 
 
 @dataclass(frozen=True, slots=True)

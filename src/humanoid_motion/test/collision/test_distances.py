@@ -102,8 +102,36 @@ def test_pairs_are_those_that_are_near_one_by_one() -> None:
 def test_a_simulation_without_contacts_does_not_end_the_check(flag: str) -> None:
     """The description's `<mujoco>` extension applies to its simulation."""
     extension = f'<mujoco><option><flag {flag}="disable"/></option></mujoco>'
-    urdf = _two((BOX, FACE), (BOX, ON_EDGE), f"0 0 {HALF + EDGE + 0.025}", extension)
+    urdf = _two((BOX, ON_CORNER), (BOX, ON_CORNER), f"0 0 {2 * CORNER + 0.025}", extension)
     assert _distance(urdf) == pytest.approx(0.025, abs=1e-6)
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_the_nearest_shape_of_a_link_counts(order: int) -> None:
+    near, far = f"0 0 {2 * HALF + 0.03}", f"0 0 {2 * HALF + 0.06}"
+    urdf = _two((BOX, FACE), (BOX, FACE), "0 0 0")
+    shapes = "".join(
+        f'<collision><origin xyz="{place}"/><geometry>{BOX}</geometry></collision>'
+        for place in (near, far)[::order]
+    )
+    head, _, tail = urdf.rpartition("<collision>")
+    urdf = head + shapes + tail.partition("</collision>")[2]
+    assert _distance(urdf) == pytest.approx(0.03, abs=1e-6)
+
+
+def test_of_a_chain_only_the_links_of_one_joint_are_not_checked() -> None:
+    """A post is fixed on a foot; an arm of two links hangs at the post, beside the foot."""
+    place, fixed = f"0 0 {2 * HALF + 0.01}", 'name="post" type="fixed"'
+    links = [_link(name, place, BOX, FACE) for name in ("post", "upper", "lower")]
+    links[0] = links[0].replace('name="post" type="revolute"', fixed)
+    links[1] = links[1].replace('link="base"', 'link="post_link"')
+    links[1] = links[1].replace(place, f"{2 * HALF + 0.02} 0 {-2 * HALF - 0.01}")
+    links[2] = links[2].replace('link="base"', 'link="upper_link"')
+    foot = f"<collision><geometry>{BOX}</geometry></collision>"
+    urdf = f'<robot name="chain"><link name="base">{foot}</link>{"".join(links)}</robot>'
+    found = set(CollisionModel(urdf, ("upper", "lower")).pairs(np.zeros(2)))
+    near = [("base", "upper_link"), ("base", "lower_link"), ("lower_link", "post_link")]
+    assert found == {LinkPair.of(*names) for names in near}
 
 
 def test_links_that_are_fixed_to_each_other_and_visual_shapes_are_not_checked() -> None:
