@@ -56,6 +56,23 @@ def test_a_file_that_is_wrong_is_refused_and_the_robot_goes_on(any_robot: Stack)
     assert any_robot.client.now.mode == Mode.DAMPING
 
 
+def test_a_missing_key_is_reported_at_its_place_in_the_loaded_file(
+    prime: Stack, tmp_path: Path
+) -> None:
+    """Also of a controller of which the robot's own file has this key."""
+    file = tmp_path / "remote.yaml"
+    file.write_text(
+        "remote_policy_controller:\n"
+        "  ros__parameters:\n"
+        "    type: humanoid_control/RemotePolicyController\n"
+        "    fallback_controllers: [damping_controller, zero_torque_controller]\n"
+        "    stiffness: 20.0\n"
+    )
+    answer = _asked(prime, LoadController, "load_file", file=str(file))
+    assert not answer.success
+    assert f"{file}:2: 'damping' is missing" in answer.message
+
+
 def test_a_loaded_policy_does_not_follow_the_motion_of_the_robots_own(
     prime: Stack, tmp_path: Path
 ) -> None:

@@ -116,7 +116,8 @@ class ControllerNodes:
             if alone:  # a motion of the robot's own policy, for example, is not for another one
                 written = node_document(name, {}, own, self._namespace).places
                 found = {k: v for k, v in found.items() if tuple(k.split(".")) in written}
-            document = node_document(name, found, [*self.files, *own], self._namespace)
+            files = own if alone else [*self.files, *own]
+            document = node_document(name, found, files, self._namespace)
         except ConfigError:
             node.destroy_node()
             raise
