@@ -45,6 +45,12 @@ def test_codes_are_made_by_tables_only() -> None:
     assert makers == {"humanoid_control_common/humanoid_control_common/rules/reasons.py"}
 
 
+def test_remedies_end_the_robot_with_damped_joints() -> None:
+    """`hc mode quit` takes the damping of a raised arm, and is refused in stiff modes."""
+    quitting = [code.name for code in CODE_OF_NAME.values() if "`hc mode quit`" in code.remedy]
+    assert quitting == ["LOOP_STANDS_STILL"]  # says that it is refused
+
+
 def test_every_code_is_given_by_some_program() -> None:
     used = {
         node.id if isinstance(node, ast.Name) else node.attr

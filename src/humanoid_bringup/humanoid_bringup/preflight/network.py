@@ -146,7 +146,7 @@ def _users(name: str, folder: Path, proc: Path) -> Finding:
         return warning(
             OTHER_MASTER,
             f"{name} is in use for EtherCAT already",
-            "end the other master (or virtual ring) on it: `hc mode quit`, or see "
+            "end the other master (or virtual ring) on it: `hc down`, or see "
             "`sudo ss --packet --processes`",
         )
     return ok(OTHER_MASTER, "none")

@@ -100,7 +100,7 @@ def domain() -> Finding:
         return warning(
             subject,
             str(error).partition(";")[0],
-            "`hc mode quit`, or another `export ROS_DOMAIN_ID=…` for a second robot",
+            "`hc down`, or another `export ROS_DOMAIN_ID=…` for a second robot",
         )
     return ok(subject, f"{in_words(str(number), namespace)} is free")
 

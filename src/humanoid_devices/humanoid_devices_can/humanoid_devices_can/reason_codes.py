@@ -57,7 +57,7 @@ INTERFACE_UNUSABLE: Final = CODES.add(
     "INTERFACE_UNUSABLE",
     "This machine has no such CAN interface, this process may not use it, or another process "
     "drives its motors.",
-    "See the message; end the other process first: `hc mode quit`, or Ctrl-C where it was started.",
+    "See the message; end the other process first: `hc down`, or Ctrl-C where it was started.",
 )
 BUS_THREAD_FAILED: Final = CODES.add(
     "BUS_THREAD_FAILED",
@@ -80,7 +80,7 @@ GUARD_NOT_DONE: Final = CODES.add(
 NO_GUARD: Final = CODES.add(
     "NO_GUARD",
     "The process that disables these motors when the control process fails is not there.",
-    "The robot works, with less safety. End it in order (`hc mode quit`) and start it again.",
+    "The robot works, with less safety. End it in order (`hc down`) and start it again.",
 )
 INVALID_FRAME: Final = CODES.add(
     "INVALID_FRAME",
