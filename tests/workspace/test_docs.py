@@ -21,6 +21,8 @@ from humanoid_control_common import ending_times
 from humanoid_control_common.robot.joints import JointLimits, JointSet
 from humanoid_control_common.robot.mit_interface import JointCommand, JointState
 from humanoid_controller_manager.controller import RobotFacts
+from humanoid_controller_manager.safety import loop_diagnoses
+from humanoid_controllers import remote_report
 from humanoid_devices_erob.drive.error_codes import ERROR_CODES
 from humanoid_twin.control.client import ControlClient
 from humanoid_twin.robot.control import RobotControl
@@ -114,6 +116,14 @@ def test_every_plugin_is_documented(group: str) -> None:
 def test_every_error_of_the_drives_is_documented() -> None:
     text = _guide("ethercat_reference.md")
     assert [code for code in ERROR_CODES if f"0x{code:04X}" not in text] == []
+
+
+def test_every_status_of_the_control_loop_is_documented() -> None:
+    values = [it for it in vars(loop_diagnoses).values() if isinstance(it, str)]
+    names = {it for it in values if re.match("(control loop|joints): ", it)}
+    assert loop_diagnoses.LIMITS in names
+    page = _guide("diagnostics.md")
+    assert {it for it in names | {remote_report.NAME} if f"| `{it}` |" not in page} == set()
 
 
 def test_every_command_of_hc_is_documented() -> None:

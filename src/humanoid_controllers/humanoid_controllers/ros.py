@@ -159,7 +159,7 @@ class _RemoteSide:
     def publish(self, snapshot: Snapshot) -> None:
         """Publish the diagnosis of the commands, if one is due."""
         in_charge = snapshot.controller == self._name
-        doing = self._controller.doing if in_charge else "not in charge"
+        doing = self._controller.doing if in_charge else f"{self._name} is not in charge"
         diagnosis = self._report.due(doing, self._machine.clock())
         if diagnosis is not None:
             stamp = self._context.stamp(snapshot)

@@ -189,7 +189,11 @@ def test_diagnostics_contain_the_state_of_remote_and_the_latest_refused_command(
         remote.listener(snapshot)
         return any(text in it for it in messages)
 
-    remote.spin_until(lambda: reported("not in charge", SimpleNamespace(controller="damping")))
+    remote.spin_until(
+        lambda: reported(
+            "remote_policy_controller is not in charge", SimpleNamespace(controller="damping")
+        )
+    )
     remote.controller.on_activate(at(0.5), JointCommand(3), NOW)
     remote.spin_until(lambda: reported("never commanded", in_charge))
     remote.send()
