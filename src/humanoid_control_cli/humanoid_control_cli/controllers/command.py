@@ -12,12 +12,12 @@ def load(
     file: Annotated[
         Path,
         typer.Argument(
-            exists=True, dir_okay=False, help="Parameters of one controller, as in the robot's."
+            exists=True, dir_okay=False, help="YAML file of one controller: type and parameters."
         ),
     ],
     timeout: Timeout = 10.0,
 ) -> None:
-    """Load a controller into the running robot, in place of those of its mode with its joints.
+    """Load a controller into the running robot; it replaces those of its mode with its joints.
 
     Its mode must not be in force. The package with its plugin must be installed where the shell
     that started the robot finds it. Exit code 1: refused, and nothing is changed.

@@ -54,13 +54,19 @@ def record(  # noqa: PLR0913, PLR0917 - one argument for each option
     lower: Annotated[
         float | None,
         typer.Option(
-            "--min", metavar="RAD", show_default="0.1 rad before the end of the joint's range"
+            "--min",
+            metavar="RAD",
+            help="Beginning of the recorded range.",
+            show_default="0.1 rad before the end of the joint's range",
         ),
     ] = None,
     upper: Annotated[
         float | None,
         typer.Option(
-            "--max", metavar="RAD", show_default="0.1 rad before the end of the joint's range"
+            "--max",
+            metavar="RAD",
+            help="End of the recorded range.",
+            show_default="0.1 rad before the end of the joint's range",
         ),
     ] = None,
     points: Annotated[

@@ -41,7 +41,7 @@ def move(
     ] = None,
     timeout: Timeout = 5.0,
 ) -> None:
-    """Move joints to angles in REMOTE; the others hold. Without options as fast as their limits.
+    """Move joints to angles in REMOTE; the others hold. Without options: as fast as limits permit.
 
     Needs a trajectory controller: docs/trajectories.md. Ctrl-C stops the joints on their way. Exit
     code 1: refused, or the motion ended otherwise.

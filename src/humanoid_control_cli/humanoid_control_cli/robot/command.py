@@ -165,7 +165,7 @@ def status(
 ) -> None:
     """Show mode, safety, timing and joints, the present problems and their remedies.
 
-    Exit code 1: something of it is missing.
+    Exit code 1: a part of it has not arrived.
     """
     from rich.console import Console
     from rich.live import Live

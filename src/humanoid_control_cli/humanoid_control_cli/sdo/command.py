@@ -93,8 +93,8 @@ def write(
 ) -> None:
     """Write an object and read it back. Exit code 1: a slave refused it.
 
-    The gains 0x2381 to 0x2383 belong to the impedance manager, which takes back what is not that of
-    the mode in force.
+    The gains 0x2381 to 0x2383 belong to the impedance manager, which restores those of the mode in
+    force.
     """
     positions, address = parse_positions(pos), parse_address(index)
     kind = kind or address.known_type

@@ -39,7 +39,7 @@ def trial(  # noqa: PLR0913, PLR0917 - one argument for each option
     stop_at: Annotated[
         StopAt | None, typer.Option(help="Stop and stand still there.", show_default="the end")
     ] = None,
-    loop: Annotated[bool, typer.Option("--loop", help="Begin again there.")] = False,
+    loop: Annotated[bool, typer.Option("--loop", help="Begin again there, or at the end.")] = False,
     trace: Annotated[
         Path | None,
         typer.Option(

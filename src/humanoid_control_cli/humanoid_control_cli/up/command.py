@@ -112,7 +112,7 @@ def up(  # noqa: PLR0913, PLR0917 - one argument for each option
         str | None,
         typer.Option(
             metavar="NAMESPACE",
-            help="Of all names of this robot, beside others on the ROS domain: /left.",
+            help="Namespace of this robot, if several share a ROS domain: /left.",
             show_default="that of `hc --namespace`",
         ),
     ] = None,

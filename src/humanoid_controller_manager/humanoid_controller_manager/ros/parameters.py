@@ -92,7 +92,8 @@ class ManagerParameters(StrictModel):
     ] = Field(
         default_factory=dict,
         description="Static friction of single joints [Nm]: a joint that does not move while its "
-        "pull changes by three times this leads to DAMPING. Others: a ninth of the effort limit.",
+        "spring torque changes by three times this leads to DAMPING. Others: a ninth of the effort "
+        "limit.",
     )
     hold_stiffness: float | None = Field(
         default=None,

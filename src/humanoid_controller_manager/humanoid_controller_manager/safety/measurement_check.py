@@ -247,7 +247,7 @@ class _Following:
         names = self._joints.named(self._changed)
         most = float(tightened.max())
         text = (
-            f"{names} does not follow: no motion is measured although the pull on it "
-            f"changed by {most:.3g} Nm (obstacle, closed brake, or encoder)"
+            f"{names} does not follow: no motion is measured although its spring "
+            f"torque changed by {most:.3g} Nm (obstacle, closed brake, or encoder)"
         )
         return Reason.of(JOINT_DOES_NOT_FOLLOW, text)

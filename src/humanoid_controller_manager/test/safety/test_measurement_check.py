@@ -227,7 +227,7 @@ AWAY = np.linspace(0.1, 0.5, 60)  # 0.4 rad at 20 Nm/rad: 8 Nm, the limit is 10
 
 def test_a_stiff_joint_that_does_not_follow_its_target_is_reported(limits_of: Any) -> None:
     texts = _follow(_trip(limits_of(3)), AWAY, STANDS_STILL, 20.0)
-    assert texts[0].startswith("b does not follow: no motion is measured although the pull on it")
+    assert texts[0].startswith("b does not follow: no motion is measured although its spring")
 
 
 @pytest.mark.parametrize(

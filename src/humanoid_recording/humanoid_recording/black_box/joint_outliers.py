@@ -52,7 +52,7 @@ def joint_outliers(motion: Motion, fault: int) -> tuple[JointOutlier, ...]:
         _most("most effort", "Nm", motion, np.abs(motion.effort)[seen], motion.effort_limit),
     ]
     if pull[seen].any():
-        found.append(_most("strongest pull", "Nm", motion, pull[seen], motion.effort_limit))
+        found.append(_most("most spring torque", "Nm", motion, pull[seen], motion.effort_limit))
     return tuple(found)
 
 

@@ -82,7 +82,7 @@ def test_the_joint_that_stood_out_just_before_is_named(rig: Rig) -> None:
     fastest, effort = joints["fastest"], joints["most effort"]
     assert (fastest.joint, fastest.value, fastest.share) == ("right_elbow_pitch", 3.0, 0.75)
     assert (effort.joint, effort.value, effort.share) == ("left_elbow_pitch", 8.0, 0.8)
-    pull = joints["strongest pull"]
+    pull = joints["most spring torque"]
     assert (pull.joint, pull.value, pull.share) == ("right_elbow_pitch", 4.0, 0.4)
 
 
