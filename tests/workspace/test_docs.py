@@ -126,6 +126,32 @@ def test_every_status_of_the_control_loop_is_documented() -> None:
     assert {it for it in names | {remote_report.NAME} if f"| `{it}` |" not in page} == set()
 
 
+@pytest.mark.parametrize("robot", ["prime", "lite", "hand"])
+def test_every_argument_of_a_description_is_documented(robot: str) -> None:
+    package = ROOT / "src" / f"{robot}_description"
+    files = [it for it in package.rglob("*.urdf.xacro") if not {"test"} & set(it.parts)]
+    names = {name for it in files for name in re.findall(r'xacro:arg name="(\w+)"', it.read_text())}
+    assert "use_sim" in names
+    page = (package / "README.md").read_text()
+    assert {name for name in names if f"`{name}`" not in page} == set()
+
+
+def test_every_parameter_in_the_blocks_of_prime_is_documented(tmp_path: Path) -> None:
+    gains = tmp_path / "gains.yaml"
+    gains.write_text("configured: {stiffness: [0.0], damping: [0.0]}")
+    names = {
+        parameter.get("name")
+        for kind in ({"control_frequency": "50"}, {"use_sim": "true", "mode_gains": str(gains)})
+        for block in ElementTree.fromstring(expand(kind)).iter("ros2_control")
+        for part in (*block.findall("hardware"), *block.findall("joint"))
+        for parameter in part.findall("param")
+    }
+    assert {"activation_timeout", "mode_stiffness"} <= names
+    page = (ROOT / "src/prime_description/README.md").read_text()
+    section = page.partition("## Parameters in the blocks")[2].partition("\n## ")[0]
+    assert {name for name in names if f"`{name}`" not in section} == set()
+
+
 def test_every_command_of_hc_is_documented() -> None:
     rows = [line for line in _guide("commands.md").splitlines() if line.startswith("| `hc ")]
     missing = []
