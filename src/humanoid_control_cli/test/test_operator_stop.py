@@ -39,6 +39,10 @@ def test_stop_and_lost_heartbeat_hold_until_the_fault_is_cleared_and_hc_down_end
             "the robot requires no heartbeat of 'dsek', so it would not stop when this one ends"
         )
         assert start.ask("heartbeat", "dsek") == (1, f"hc: {unknown}; it requires: desk")
+        code, text = start.ask("stop")  # in DAMPING, after a refusal
+        stopped = f"stopped: DAMPING (damping_controller, switch {number}): Fell to safety: "
+        assert (code, text[: len(stopped)]) == (0, stopped)
+        assert start.ask("clear-fault") == (0, "faults cleared")
         desk = start.hc_anew("heartbeat", "desk")
         assert client.wait(lambda: start.ask("mode", "load")[0] == 0, TIMEOUT)
 

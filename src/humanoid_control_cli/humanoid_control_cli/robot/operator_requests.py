@@ -16,7 +16,7 @@ from humanoid_control_cli.mode_client import ModeClient
 from humanoid_control_cli.statements import StampedStatement
 from humanoid_control_common.ending_times import ANSWER
 from humanoid_control_common.rules.modes import SAFE_MODES
-from humanoid_control_common.rules.reason_codes import RESET_SENT
+from humanoid_control_common.rules.reason_codes import FELL_TO_SAFETY, RESET_SENT
 from humanoid_controller_manager.ros.topics.qos_profiles import LATCHED_HISTORY
 
 STOP_TOPIC: Final = "emergency_stop"
@@ -25,6 +25,7 @@ HEARTBEATS: Final = "heartbeats"  # parameters of the mode manager: a number for
 SOURCE: Final = "emergency_stop"
 AGAIN: Final = 0.05  # [s] until it is sent once more
 DELIVERY: Final = Duration(seconds=0.5)  # in which each listener gets the stops that were sent
+STATED: Final = 0.1  # [s] in which the statement of the stop follows its report
 BEAT_PERIOD: Final = 0.1  # [s]
 CLEAR_FAULT: Final = "mode_manager/clear_fault"
 LATCHED_TIME: Final = 0.5  # [s] in which the latest report of every source arrives
@@ -47,6 +48,9 @@ def press(client: Client) -> StampedStatement:
         safe = modes.latest is not None and modes.latest.mode in SAFE_MODES
         return safe and levels.get(SOURCE) == SafetyStatus.CRITICAL
 
+    def stated() -> bool:
+        return modes.latest is not None and FELL_TO_SAFETY.name in modes.latest.reason.codes
+
     topic = client.node.create_publisher(Bool, STOP_TOPIC, 10)
     if not client.wait(topic.get_subscription_count, client.timeout):
         silence = f"no subscriber on {topic.topic_name} within {client.timeout:g} s"
@@ -55,6 +59,7 @@ def press(client: Client) -> StampedStatement:
         topic.publish(Bool(data=True))
         if client.wait(holds, AGAIN):
             topic.wait_for_all_acked(DELIVERY)
+            client.wait(stated, STATED)
             assert modes.latest is not None
             return modes.latest
     state = f"in force is {modes.latest}" if modes.latest else "no mode is stated"
