@@ -56,7 +56,9 @@ def test_python_files_that_the_documentation_names_exist(page: Path) -> None:
 
 
 def test_pages_that_the_programs_name_exist() -> None:
-    named = {page for file in PYTHON for page in re.findall(r"\bdocs/\w+\.md", file.read_text())}
+    others = [it for end in ("yaml", "xacro", "xml", "msg") for it in ROOT.glob(f"src/**/*.{end}")]
+    files = [*PYTHON, *(it for it in others if "external" not in it.parts)]
+    named = {page for file in files for page in re.findall(r"\bdocs/\w+\.md", file.read_text())}
     assert "docs/connect_can.md" in named
     assert [page for page in named if not (ROOT / page).exists()] == []
 

@@ -1,4 +1,4 @@
-"""Lite for its calibration: limp, and `hc calibrate` does the rest."""
+"""Lite for `hc calibrate`: all joints are limp."""
 
 from humanoid_bringup.launching import files
 from launch import LaunchDescription

@@ -1,4 +1,4 @@
-"""Prime for its calibration: limp where a CAN motor moves it, and `hc calibrate` does the rest.
+"""Prime for `hc calibrate`: the wrists are limp, the eRobs have their factory gains.
 
 What real.launch.py starts, in ZERO_TORQUE and without the eRobs' impedance manager.
 """

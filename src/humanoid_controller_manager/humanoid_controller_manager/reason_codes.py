@@ -102,7 +102,7 @@ GRAVITY_NOT_HELD: Final = CODES.add(
 COMMANDS_WITHOUT_EFFECT: Final = CODES.add(
     "COMMANDS_WITHOUT_EFFECT",
     "A controller commands an interface on which a joint does not act.",
-    "`hc status --all` counts these commands by joint and interface; docs/joints.md lists what "
+    "`hc status --all` counts these commands by joint and interface; docs/modes.md lists what "
     "each joint can do.",
 )
 JOINT_TOO_FAST: Final = CODES.add(
