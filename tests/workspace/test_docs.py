@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import re
+from collections.abc import Iterable
 from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -20,12 +21,17 @@ from humanoid_control_cli.reason_codes_page import with_tables
 from humanoid_control_common import ending_times
 from humanoid_control_common.robot.joints import JointLimits, JointSet
 from humanoid_control_common.robot.mit_interface import JointCommand, JointState
-from humanoid_controller_manager.controller import RobotFacts
+from humanoid_controller_manager.controller import CONTROLLER_CONTRACT, RobotFacts
+from humanoid_controller_manager.hardware_component import HARDWARE_CONTRACT
 from humanoid_controller_manager.safety import loop_diagnoses
 from humanoid_controllers import remote_report
 from humanoid_devices_erob.drive.error_codes import ERROR_CODES
+from humanoid_policy.metadata import ActionKind, PolicyMetadata
+from humanoid_policy.observation.terms import TERMS
+from humanoid_recording.topics import OBSERVATIONS
 from humanoid_twin.control.client import ControlClient
 from humanoid_twin.robot.control import RobotControl
+from humanoid_twin.robot.main import parser
 from prime_description import expand
 
 ROOT = Path(__file__).parents[2]
@@ -118,6 +124,22 @@ def test_every_plugin_is_documented(group: str) -> None:
 def test_every_error_of_the_drives_is_documented() -> None:
     text = _guide("ethercat_reference.md")
     assert [code for code in ERROR_CODES if f"0x{code:04X}" not in text] == []
+
+
+@pytest.mark.parametrize(
+    ("page", "words"),
+    [
+        ("add_a_controller.md", CONTROLLER_CONTRACT.duties),
+        ("add_a_hardware_component.md", HARDWARE_CONTRACT.duties),
+        ("policies.md", [*PolicyMetadata.model_fields, *ActionKind, *TERMS]),
+        ("recording.md", [f"/{topic}" for topic in OBSERVATIONS]),
+        ("virtual_robot_reference.md", {it.option_strings[-1] for it in parser()._actions}),
+    ],
+)
+def test_what_a_page_lists_is_complete(page: str, words: Iterable[str]) -> None:
+    """Names stand in backticks, which may have more than a name: an option with its value."""
+    listed = " ".join(re.findall(r"`([^`\n]+)`", _guide(page))) + " --help "
+    assert [it for it in words if not re.search(rf"(?<![\w-]){it}(?![\w-])", listed)] == []
 
 
 def test_every_status_of_the_control_loop_is_documented() -> None:
