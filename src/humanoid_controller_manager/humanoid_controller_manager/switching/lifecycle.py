@@ -80,7 +80,7 @@ def _checked(plugin: Any, where: str) -> None:
             f"{where} has a parameter '{KEY}': the manager takes that key and gives the controller "
             "its joints as `robot.joints`. Leave it out"
         )
-    logger.debug("%s takes on: %s", where, ", ".join(sorted(duties)))
+    logger.debug("%s has the duties: %s", where, ", ".join(sorted(duties)))
 
 
 def _contract_of(plugin: Any) -> Contract:
