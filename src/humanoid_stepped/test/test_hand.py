@@ -64,6 +64,16 @@ def fingers(hand: Stack) -> np.ndarray:
     )
 
 
+def test_standby_and_damping_are_held(hand: Stack) -> None:
+    """Also by the boards of j2, which have no motor: their effort is 0 whatever is commanded."""
+    hand.enter(Mode.STANDBY)
+    hand.pass_time(5.0)
+    assert hand.client.now.mode == Mode.STANDBY, hand.client.now.status_message
+    hand.enter(Mode.DAMPING)
+    hand.pass_time(2.0)
+    assert hand.client.now.status_message == ""
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_servo_controller_moves_the_fingers(hand: Stack, kind: str, tmp_path: Path) -> None:
     """No finger falls; positions are reached, velocities and efforts bend the fingers."""
