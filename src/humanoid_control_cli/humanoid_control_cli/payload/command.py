@@ -78,7 +78,8 @@ def identify(
             typer.echo(f"pose {number} of {poses} is measured")
         found = find(model, link, measured)
         typer.echo(
-            f"{found.payload}\n{found.residual:.2f} Nm stay unexplained of {found.without:.2f} Nm"
+            f"{found.payload}\nresidual torque: {found.residual:.2f} Nm, without a payload "
+            f"{found.without:.2f} Nm"
         )
         if found.residual > max(DOUBTFUL * found.without, SMALLEST):
             typer.echo("doubtful: friction, a contact, or a load beside the hand's axis")
