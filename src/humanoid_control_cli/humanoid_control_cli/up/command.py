@@ -152,17 +152,16 @@ def up(  # noqa: PLR0913, PLR0917 - one argument for each option
     token_file: TokenFile = None,
 ) -> None:
     """Bring the robot up and keep it running until Ctrl-C."""
-    _check_for(Backend.MUJOCO, backend, "'--rtf'", rtf)
-    if backend is not Backend.TWIN:
-        _check_for(Backend.REAL, backend, "'--backends'", backends)
-        _check_for(Backend.REAL, backend, "'--calibrate'", calibrate or None)
-        _check_for(Backend.REAL, backend, "'--calibration'", calibration)
-    if backend is not Backend.MOCK:
-        _check_for(Backend.MUJOCO, backend, "'--full-mit'", full_mit or None)
-    _check_for(Backend.TWIN, backend, "'--mountings'", mountings)
-    _check_for(Backend.REAL, backend, "'--interface'", interface)
-    _check_for(Backend.REAL, backend, "'--can-interface'", can_interface)
-    _check_for(Backend.REAL, backend, "'--can-channel'", can_channel)
+    drives = (Backend.REAL, Backend.TWIN)
+    _check_for((Backend.MUJOCO,), backend, "'--rtf'", rtf)
+    _check_for(drives, backend, "'--backends'", backends)
+    _check_for(drives, backend, "'--calibrate'", calibrate or None)
+    _check_for(drives, backend, "'--calibration'", calibration)
+    _check_for((Backend.MUJOCO, Backend.MOCK), backend, "'--full-mit'", full_mit or None)
+    _check_for((Backend.TWIN,), backend, "'--mountings'", mountings)
+    _check_for((Backend.REAL,), backend, "'--interface'", interface)
+    _check_for((Backend.REAL,), backend, "'--can-interface'", can_interface)
+    _check_for((Backend.REAL,), backend, "'--can-channel'", can_channel)
     if namespace is not None:
         choose_namespace(namespace)
     from humanoid_bringup import options as bringup
@@ -199,7 +198,8 @@ def up(  # noqa: PLR0913, PLR0917 - one argument for each option
     raise typer.Exit(bring_up(options))
 
 
-def _check_for(only: Backend, backend: Backend, option: str, value: object) -> None:
-    """Raise a usage error for an option that would be ignored."""
-    if value is not None and backend is not only:
-        raise typer.BadParameter(f"is for `hc up {only}`, not {backend}", param_hint=option)
+def _check_for(those: tuple[Backend, ...], backend: Backend, option: str, value: object) -> None:
+    """Raise a usage error for an option that would be ignored: it is for `those` backends."""
+    if value is not None and backend not in those:
+        names = " and ".join(f"`hc up {it}`" for it in those)
+        raise typer.BadParameter(f"is for {names}, not {backend}", param_hint=option)

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from math import ceil, floor
 from typing import Final
 
 import numpy as np
@@ -186,11 +185,13 @@ def _control_frequency(text: str, update_rate: float, where: str) -> float:
         )
     steps = 1e9 / update_rate / SYNC0_STEP
     if abs(steps - round(steps)) > SYNC0_ROUNDING * steps:
-        allowed = [1e9 / SYNC0_STEP / n for n in (floor(steps), ceil(steps))]
+        whole = [it for it in range(int(SLOWEST), int(FASTEST) + 1) if 1e9 / SYNC0_STEP % it == 0]
+        below = max(it for it in whole if it < update_rate)
+        above = min(it for it in whole if it > update_rate)
         raise ConfigError(
             f"{where}: update_rate is {update_rate:g} Hz, a SYNC0 period of "
             f"{1e3 / update_rate:.6g} ms, but eRob drives take multiples of 0.5 ms only: choose "
-            f"{' or '.join(f'{it:.6g}' for it in allowed if it <= FASTEST)} Hz"
+            f"{below} or {above} Hz"
         )
     found = number(text, f"{where}: control_frequency") if text else update_rate
     if abs(found - update_rate) > ROUNDING * update_rate:
