@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from humanoid_control_common.configuration.config import read_yaml
 from humanoid_control_common.errors import ConfigError
+from humanoid_twin.control.arguments import bounded
 from humanoid_twin.errors import TwinError
 from humanoid_twin.physics.plant import FloatArray, Plant
 
@@ -97,7 +98,7 @@ class MountedEncoder:
 class EncoderCommands:
     """Faults of encoders, by the names of their joints.
 
-    All commands raise TwinError for an unknown joint.
+    All commands raise TwinError for an unknown joint and for impossible angles.
     """
 
     encoders: Mapping[str, MountedEncoder]
@@ -108,9 +109,7 @@ class EncoderCommands:
 
     def shift_encoder(self, joint: str, angle: float) -> None:
         """Shift the encoder of a joint by an angle [rad]; 0 makes it right again, stuck or not."""
-        if not math.isfinite(angle):
-            raise TwinError(f"{angle} is no angle")
-        self._encoder(joint).shift(float(angle))
+        self._encoder(joint).shift(bounded(angle, "angle"))
 
     def _encoder(self, joint: str) -> MountedEncoder:
         if joint not in self.encoders:

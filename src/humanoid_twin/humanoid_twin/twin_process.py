@@ -71,7 +71,8 @@ class EventLoop:
         descriptors = [endpoint.fileno() for endpoint in self._endpoints]
         while True:
             waited = [*descriptors, wake, *self._control.descriptors()]
-            readable, _, _ = select.select(waited, [], [], self._wait())
+            unread = self._control.unread()
+            readable, writable, _ = select.select(waited, unread, [], self._wait())
             if wake in readable:
                 return
             now = self._clock.now()
@@ -80,6 +81,7 @@ class EventLoop:
                 self._scheduler.advance(now)
             self._settle()
             requests = [descriptor for descriptor in readable if descriptor not in descriptors]
+            requests += writable
             for descriptor in requests:
                 self._control.serve(descriptor)
             if requests:

@@ -12,7 +12,8 @@ from humanoid_twin.can.commands import CanCommands
 from humanoid_twin.can.control import CanControl
 from humanoid_twin.control.client import ControlClient, TimedControl, remote, remote_decoded
 from humanoid_twin.control.commands import TimeCommands
-from humanoid_twin.control.server import ControlServer
+from humanoid_twin.control.server import MOST_CLIENTS, ControlServer
+from humanoid_twin.errors import TwinError
 from humanoid_twin.ethercat.commands import RingCommands
 from humanoid_twin.ethercat.control import RingControl
 from humanoid_twin.mounting import EncoderCommands
@@ -45,6 +46,101 @@ def test_an_argument_that_is_no_number_is_refused_and_ends_nothing(
         client.sendall(request.encode())
         server.serve(server.descriptors()[1])
         assert "error" in json.loads(client.recv(4096))
+    server.close()
+
+
+def served(server: ControlServer, client: socket.socket, request: bytes) -> bytes:
+    """Return the beginning of the reply to a request of a connected client."""
+    client.sendall(request)
+    server.serve(server.descriptors()[1])
+    return client.recv(4096)
+
+
+@pytest.mark.parametrize("opening", [b"[", b'{"a":'])
+def test_a_request_nested_too_deep_is_refused_and_ends_nothing(
+    tmp_path: Path, opening: bytes
+) -> None:
+    server = ControlServer(tmp_path / "control", lambda command, _: command)
+    with socket.socket(socket.AF_UNIX) as client:
+        client.connect(str(tmp_path / "control"))
+        server.serve(server.descriptors()[0])
+        nested = opening * (40_000 // len(opening)) + b"\n"
+        assert b"RecursionError" in served(server, client, nested)
+        assert json.loads(served(server, client, b'{"command": "time"}\n')) == {"result": "time"}
+    server.close()
+
+
+def test_a_file_that_is_no_socket_is_kept(tmp_path: Path) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text("precious")
+    with pytest.raises(TwinError, match=f"'{path}' exists and is no socket"):
+        ControlServer(path, lambda command, _: command)
+    assert path.read_text() == "precious"
+    link = tmp_path / "link"
+    link.symlink_to(path)
+    with pytest.raises(TwinError, match=f"'{link}' exists and is no socket"):
+        ControlServer(link, lambda command, _: command)
+
+
+def test_a_socket_where_a_process_listens_is_kept_and_one_of_a_killed_process_is_replaced(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "control"
+    with socket.socket(socket.AF_UNIX) as other:
+        other.bind(str(path))
+        other.listen(0)
+        for _ in range(3):  # the second one fills its queue
+            with pytest.raises(TwinError, match=f"process listens at .* '{path}'"):
+                ControlServer(path, lambda command, _: command)
+            assert path.is_socket()
+    server = ControlServer(path, lambda command, _: command)
+    with TimedControl(path):
+        server.serve(server.descriptors()[0])
+    server.close()
+
+
+def test_a_client_that_takes_no_replies_holds_nothing_up_and_gets_all_of_them_later(
+    tmp_path: Path,
+) -> None:
+    count, long = 100, "x" * 10_000
+    server = ControlServer(tmp_path / "control", lambda command, _: f"{command} {long}")
+    with socket.socket(socket.AF_UNIX) as slow, socket.socket(socket.AF_UNIX) as quick:
+        for client in (slow, quick):
+            client.connect(str(tmp_path / "control"))
+            server.serve(server.descriptors()[0])
+        requests = [b'{"command": "%d"}\n' % number for number in range(count)]
+        slow.sendall(b"".join(requests))
+        server.serve(server.descriptors()[1])
+        (waiting,) = server.unread()
+        assert waiting not in server.descriptors()
+        assert served(server, quick, b'{"command": "time"}\n').startswith(b'{"result": "time')
+        received = b""
+        slow.setblocking(False)
+        while received.count(b"\n") < count:
+            try:
+                received += slow.recv(1 << 16)
+            except BlockingIOError:
+                server.serve(waiting)
+        replies = [json.loads(line)["result"] for line in received.splitlines()]
+        assert replies == [f"{number} {long}" for number in range(count)]
+        assert server.unread() == []
+    server.close()
+
+
+def test_one_client_too_many_is_told_so(tmp_path: Path) -> None:
+    server = ControlServer(tmp_path / "control", lambda command, _: command)
+    clients = [socket.socket(socket.AF_UNIX) for _ in range(MOST_CLIENTS + 1)]
+    for client in clients:
+        client.connect(str(tmp_path / "control"))
+        server.serve(server.descriptors()[0])
+    assert b"64 clients are connected" in clients[-1].recv(4096)
+    clients[0].close()
+    server.serve(server.descriptors()[1])
+    with TimedControl(tmp_path / "control"):
+        server.serve(server.descriptors()[0])
+        assert len(server.descriptors()) == 1 + MOST_CLIENTS
+    for client in clients:
+        client.close()
     server.close()
 
 

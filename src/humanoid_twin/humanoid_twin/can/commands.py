@@ -1,6 +1,5 @@
 """Commands of the control channel about a CAN bus: faults and reports."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
@@ -12,6 +11,7 @@ from humanoid_twin.can.frame import CanFrame
 from humanoid_twin.can.motors.build import VirtualCan
 from humanoid_twin.can.motors.motor import CanMotor, MotorReport
 from humanoid_twin.can.motors.motor_board import BoardReport
+from humanoid_twin.control import arguments
 from humanoid_twin.errors import CanError
 
 
@@ -53,7 +53,7 @@ class HostAdapter(Protocol):
 class CanCommands:
     """Methods with JSON arguments and results, for motors by CAN id.
 
-    All raise CanError for impossible arguments and unknown motors.
+    All raise TwinError for impossible arguments and unknown motors.
     """
 
     can: VirtualCan
@@ -81,9 +81,7 @@ class CanCommands:
 
     def delay_enable(self, id: int, seconds: float) -> None:
         """Make enabling take a time [s] from now on."""
-        if not 0 <= seconds < math.inf:
-            raise CanError(f"enabling can't take {seconds} s")
-        self.can.motor(id).firmware.enable_time = float(seconds)
+        self.can.motor(id).firmware.enable_time = arguments.duration(seconds, "time to enable")
 
     def freeze(self, id: int, frozen: bool = True) -> None:
         """Stop the firmware, or let it run again.
@@ -101,43 +99,37 @@ class CanCommands:
 
     def overheat(self, id: int, celsius: float) -> None:
         """Set the temperature of the winding [°C]."""
-        if not math.isfinite(celsius):
-            raise CanError(f"{celsius} is no temperature")
-        self.can.motor(id).firmware.temperature = float(celsius)
+        self.can.motor(id).firmware.temperature = arguments.bounded(celsius, "temperature")
 
     def motor_fault(self, id: int, bits: int) -> None:
         """Raise faults (Robstride: bits of the fault report); the motor disables itself."""
-        if not 0 < bits < 1 << 32:
-            raise CanError(f"fault bits {bits}, expected 1 to 2**32 - 1")
-        self.can.motor(id).firmware.fault(int(bits))
+        self.can.motor(id).firmware.fault(arguments.whole(bits, "fault bits", 1, 0xFFFFFFFF))
 
     def drop(self, probability: float, seed: int = 0) -> None:
         """Lose frames at random in their receivers' buffers; they are acknowledged before."""
         disturbance = self.can.bus.disturbance
-        disturbance.lost_probability = _probability(probability)
+        disturbance.lost_probability = arguments.probability(probability)
         disturbance.random = Random(seed)
 
     def late(self, probability: float, seconds: float) -> None:
         """Delay frames [s] at random in their receivers' buffers; they are acknowledged before."""
-        if not (0 <= probability <= 1 and 0 <= seconds < math.inf):
-            raise CanError(f"late by {seconds} s with probability {probability}: can't be")
+        lateness = arguments.duration(seconds, "lateness")
         disturbance = self.can.bus.disturbance
-        disturbance.late_probability = float(probability)
-        disturbance.lateness = round(seconds * 1e9)
+        disturbance.late_probability = arguments.probability(probability)
+        disturbance.lateness = round(lateness * 1e9)
 
     def hold_up(self, seconds: float) -> None:
         """Hold the adapter up for a time [s]: all that it sends and receives comes afterwards."""
-        if not 0 <= seconds < math.inf:
-            raise CanError(f"held up for {seconds} s: can't be")
-        self.adapter.controller.hold_up(self.can.bus.now + round(seconds * 1e9))
+        lasts = arguments.duration(seconds, "hold-up")
+        self.adapter.controller.hold_up(self.can.bus.now + round(lasts * 1e9))
 
     def double(self, probability: float) -> None:
         """Deliver frames twice at random."""
-        self.can.bus.disturbance.double_probability = _probability(probability)
+        self.can.bus.disturbance.double_probability = arguments.probability(probability)
 
     def corrupt_next(self, count: int) -> None:
         """Destroy the next frames on the wire; their senders repeat them."""
-        self.can.bus.disturbance.corrupt_next = int(count)
+        self.can.bus.disturbance.corrupt_next = arguments.count(count, "number of frames")
 
     def bus_off(self) -> None:
         """Put the host's adapter into bus-off; it recovers in the way of its kind."""
@@ -145,16 +137,13 @@ class CanCommands:
 
     def bitrate(self, value: int) -> None:
         """Set the bit rate of all motors [bit/s]."""
-        if not 10_000 <= value <= 1_000_000:
-            raise CanError(f"bit rate {value}, expected 10000 to 1000000")
+        rate = arguments.whole(value, "bit rate", 10_000, 1_000_000)
         for motor in self.can.motors:
-            motor.controller.set(bitrate=int(value))
+            motor.controller.set(bitrate=rate)
 
     def change_id(self, id: int, new: int) -> None:
         """Give a motor another id."""
-        if not 0 < new <= 0xFF:
-            raise CanError(f"CAN id {new}, expected 1 to 255")
-        self.can.motor(id).firmware.device = int(new)
+        self.can.motor(id).firmware.device = arguments.whole(new, "CAN id", 1, 0xFF)
 
     def duplicate(self, id: int) -> None:
         """Attach a second motor with the same id; it turns a flywheel."""
@@ -183,25 +172,26 @@ class CanCommands:
     def lose_bytes(self, probability: float, seed: int = 0) -> None:
         """Lose bytes of a serial line at random, in both directions."""
         faults = self._serial.faults
-        faults.lost_probability = _probability(probability)
+        faults.lost_probability = arguments.probability(probability)
         faults.random = Random(seed)
 
     def insert_bytes(self, probability: float, seed: int = 0) -> None:
         """Insert random bytes into a serial line at random, in both directions."""
         faults = self._serial.faults
-        faults.inserted_probability = _probability(probability)
+        faults.inserted_probability = arguments.probability(probability)
         faults.random = Random(seed)
 
     def cut_bytes(self, count: int, seed: int = 0) -> None:
         """Lose up to `count` bytes in a row of the next transfer on a serial line."""
         faults = self._serial.faults
-        faults.cut, faults.random = int(count), Random(seed)
+        faults.cut = arguments.count(count, "number of bytes")
+        faults.random = Random(seed)
 
     def leave_unanswered(self, letters: str = "", probability: float = 0.0, seed: int = 0) -> None:
         """Leave a serial adapter's commands with these letters unanswered, and frames at random."""
         faults = self._serial.faults
         faults.unanswered = letters.encode("ascii")
-        faults.unanswered_probability = _probability(probability)
+        faults.unanswered_probability = arguments.probability(probability)
         faults.random = Random(seed)
 
     def stray(self, identifier: int, data: bytes | str, extended: bool = True) -> None:
@@ -243,9 +233,3 @@ class CanCommands:
 
     def _motors(self, id: int | None) -> Sequence[CanMotor]:
         return tuple(self.can.motors) if id is None else [self.can.motor(id)]
-
-
-def _probability(value: float) -> float:
-    if not 0 <= value <= 1:
-        raise CanError(f"probability {value}, expected 0 to 1")
-    return float(value)

@@ -6,13 +6,13 @@ class: `name = remote(Commands.name)` (see control/client.py).
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from humanoid_twin.clock import Clock, SteppedClock, WallClock
+from humanoid_twin.control.arguments import bounded, duration
 from humanoid_twin.errors import TwinError
 
 if TYPE_CHECKING:  # a client needs no physics
@@ -50,9 +50,8 @@ class TimeCommands:
         """Advance time [s] (stepped clock only). Return the new time [s]."""
         if not isinstance(self.clock, SteppedClock):
             raise TwinError("only a robot with a stepped clock can be advanced")
-        if not 0 <= seconds < math.inf:
-            raise TwinError(f"can't advance by {seconds} s")
-        self.scheduler.advance(self.clock.advance(round(seconds * 1e9)))
+        step = duration(seconds, "time to advance by")
+        self.scheduler.advance(self.clock.advance(round(step * 1e9)))
         return self.time()
 
     def time(self) -> float:
@@ -89,7 +88,7 @@ class JointTruth(TypedDict):
 class JointCommands:
     """Joints of a plant, by name.
 
-    All commands raise TwinError for an unknown joint and for numbers that aren't finite.
+    All commands raise TwinError for an unknown joint and for impossible numbers.
     """
 
     plant: Plant
@@ -106,11 +105,12 @@ class JointCommands:
 
     def place(self, joint: str, position: float, velocity: float = 0.0) -> None:
         """Set the angle [rad] and the speed [rad/s] of a joint."""
-        self.plant.set_state(self._index(joint), _finite(position), _finite(velocity))
+        angle, speed = bounded(position, "position"), bounded(velocity, "velocity")
+        self.plant.set_state(self._index(joint), angle, speed)
 
     def load(self, joint: str, torque: float) -> None:
         """Load a joint from outside [Nm], until the next call."""
-        self.plant.set_external_torque(self._index(joint), _finite(torque))
+        self.plant.set_external_torque(self._index(joint), bounded(torque, "torque"))
 
     def _index(self, joint: str) -> int:
         try:
@@ -118,10 +118,3 @@ class JointCommands:
         except ValueError:
             known = ", ".join(self.names)
             raise TwinError(f"no joint '{joint}', there are {known}") from None
-
-
-def _finite(value: float) -> float:
-    number = float(value)
-    if not math.isfinite(number):
-        raise TwinError(f"{value} is not a finite number")
-    return number

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from typing import TypedDict
 
 from humanoid_devices_erob.protocol import objects
+from humanoid_twin.control import arguments
 from humanoid_twin.errors import RingError
 from humanoid_twin.ethercat.coe.dictionary import ObjectDictionary, SdoAbort
 from humanoid_twin.ethercat.esc.slave import Slave
@@ -50,7 +51,7 @@ class Statistics(TypedDict):
 class RingCommands:
     """Methods with JSON arguments and results, for slaves by ring position, from 0.
 
-    All raise RingError for impossible arguments and unknown slaves.
+    All raise TwinError for impossible arguments and unknown slaves.
     """
 
     ring: VirtualRing
@@ -67,36 +68,38 @@ class RingCommands:
 
     def drop(self, probability: float) -> None:
         """Lose frames at random from now on; half of them reach the slaves."""
-        self.frame_faults.probability = _probability(probability)
+        self.frame_faults.probability = arguments.probability(probability)
 
     def damage(self, probability: float) -> None:
         """Damage frames at random from now on: the slaves behind the place ignore them."""
-        self.frame_faults.others[FrameOutcome.DAMAGED] = _probability(probability)
+        self._strikes(FrameOutcome.DAMAGED, probability)
 
     def late(self, probability: float, seconds: float) -> None:
         """Answer frames late [s] at random from now on."""
-        self.frame_faults.lateness = float(seconds)
-        self.frame_faults.others[FrameOutcome.LATE] = _probability(probability)
+        self.frame_faults.lateness = arguments.duration(seconds, "lateness")
+        self._strikes(FrameOutcome.LATE, probability)
 
     def double(self, probability: float) -> None:
         """Answer frames twice at random from now on."""
-        self.frame_faults.others[FrameOutcome.DOUBLED] = _probability(probability)
+        self._strikes(FrameOutcome.DOUBLED, probability)
 
     def overtake(self, probability: float) -> None:
         """Answer frames after the next one at random from now on."""
-        self.frame_faults.others[FrameOutcome.OVERTAKEN] = _probability(probability)
+        self._strikes(FrameOutcome.OVERTAKEN, probability)
 
     def miscount(self, probability: float) -> None:
         """Have one slave too few count process data, at random from now on."""
-        self.frame_faults.others[FrameOutcome.MISCOUNTED] = _probability(probability)
+        self._strikes(FrameOutcome.MISCOUNTED, probability)
 
     def drop_next(self, count: int) -> None:
         """Lose the next frames before they reach a slave."""
-        self.frame_faults.lost_next = int(count)
+        self.frame_faults.lost_next = arguments.count(count, "number of frames")
 
     def late_next(self, count: int, seconds: float) -> None:
         """Answer the next frames late [s]."""
-        self.frame_faults.late_next, self.frame_faults.lateness = int(count), float(seconds)
+        lateness = arguments.duration(seconds, "lateness")
+        self.frame_faults.late_next = arguments.count(count, "number of frames")
+        self.frame_faults.lateness = lateness
 
     def cut(self, after_slave: int) -> None:
         """Cut the cable behind a slave; -1: before the first."""
@@ -128,14 +131,14 @@ class RingCommands:
         self._slave(slave).freeze(bool(frozen))
 
     def drive_error(self, slave: int, code: int) -> None:
-        """Raise the error `code` of 0x603F in a drive."""
+        """Raise the error `code` of 0x603F, not 0, in a drive."""
         one = self._slave(slave)
-        one.firmware.raise_error(int(code))
+        one.firmware.raise_error(arguments.whole(code, "error code", 1, 0xFFFF))
         one.process.sample()
 
     def keep_mode(self, slave: int, mode: int) -> None:
         """Put the drive into a mode of 0x6061; it takes no other until it loses power."""
-        self._slave(slave).firmware.keep_mode(int(mode))
+        self._slave(slave).firmware.keep_mode(arguments.whole(mode, "mode", -128, 127))
 
     def weaken_battery(self, slave: int) -> None:
         """Weaken the encoder's battery: from the next power-up on, the turns are unknown."""
@@ -147,7 +150,7 @@ class RingCommands:
 
     def emergency(self, slave: int, code: int) -> None:
         """Send an emergency message from a slave."""
-        self._slave(slave).emergency(int(code))
+        self._slave(slave).emergency(arguments.whole(code, "emergency code", 0, 0xFFFF))
 
     def dc_off(self, slave: int) -> None:
         """Stop SYNC0 of a slave."""
@@ -162,16 +165,21 @@ class RingCommands:
     def identity(self, slave: int, vendor: int, product: int) -> None:
         """Make a slave identify itself as another device."""
         one = self._slave(slave)
-        changed = replace(one.identification.identity, vendor=int(vendor), product=int(product))
+        changed = replace(
+            one.identification.identity,
+            vendor=arguments.whole(vendor, "vendor", 0, 0xFFFFFFFF),
+            product=arguments.whole(product, "product", 0, 0xFFFFFFFF),
+        )
         one.identify(changed)
 
     def set_joint(self, slave: int, position: float, velocity: float = 0.0) -> None:
         """Set angle [rad] and speed [rad/s] of the joint of a slave's drive, in the plant."""
-        self.plant.set_state(self._joint(slave), float(position), float(velocity))
+        angle = arguments.bounded(position, "position")
+        self.plant.set_state(self._joint(slave), angle, arguments.bounded(velocity, "velocity"))
 
     def external_torque(self, slave: int, torque: float) -> None:
         """Load the joint of a slave's drive from outside [Nm], until the next call."""
-        self.plant.set_external_torque(self._joint(slave), float(torque))
+        self.plant.set_external_torque(self._joint(slave), arguments.bounded(torque, "torque"))
 
     def drives(self) -> list[DriveReport]:
         """Return the state of all drives, in ring order."""
@@ -195,6 +203,9 @@ class RingCommands:
         kept: if there were more, the first line is "dropped" (lines).
         """
         return self.ring.log.take()
+
+    def _strikes(self, outcome: FrameOutcome, probability: float) -> None:
+        self.frame_faults.others[outcome] = arguments.probability(probability)
 
     def _slave(self, position: int) -> Slave:
         slaves = self.ring.chain.slaves
@@ -242,9 +253,3 @@ def _integer(dictionary: ObjectDictionary, index: int, subindex: int) -> int:
     except SdoAbort:
         return 0
     return value if isinstance(value, int) else 0
-
-
-def _probability(value: float) -> float:
-    if not 0 <= value <= 1:
-        raise RingError(f"probability {value}, expected 0 to 1")
-    return float(value)

@@ -7,6 +7,7 @@ import mujoco
 import numpy as np
 
 from humanoid_control_common.errors import ConfigError
+from humanoid_twin.control.arguments import LARGEST
 from humanoid_twin.physics.mujoco_plant import OBSTACLE, moving_links
 from humanoid_twin.physics.plant import FloatArray
 
@@ -86,6 +87,6 @@ def _three(values: Sequence[float], what: str) -> FloatArray:
         numbers = np.array(values, dtype=np.float64)
     except (ValueError, TypeError):
         numbers = np.empty(0)
-    if numbers.shape != (3,) or not np.isfinite(numbers).all():
-        raise ConfigError(f"{what} is {values}, expected three finite numbers")
+    if numbers.shape != (3,) or not (np.abs(numbers) <= LARGEST).all():
+        raise ConfigError(f"{what} is {values}, expected three numbers within ±{LARGEST:.0e}")
     return numbers

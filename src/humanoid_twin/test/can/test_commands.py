@@ -14,7 +14,7 @@ from humanoid_twin.can.controller import CanController
 from humanoid_twin.can.frame import CanFrame
 from humanoid_twin.can.motors.build import CanJoint, VirtualCan, build_can
 from humanoid_twin.control.commands import CommandTable
-from humanoid_twin.errors import CanError
+from humanoid_twin.errors import CanError, TwinError
 from humanoid_twin.physics.plant import Inertia, SingleInertias
 
 MS = 1_000_000  # [ns]
@@ -264,7 +264,7 @@ def test_a_delay_or_a_probability_that_cannot_be_is_refused(host):
         lambda: host.commands.late(0.5, -0.1),
         lambda: host.commands.double(-0.1),
     ):
-        with pytest.raises(CanError):
+        with pytest.raises(TwinError):
             ask()
 
 
@@ -378,12 +378,16 @@ def test_the_faults_of_a_serial_line_are_set(host):
         ("flags", {"offered": False}, "no serial one"),
         ("cut_bytes", {"count": 1}, "no serial one"),
         ("freeze", {"id": 99}, "no motor 99"),
-        ("delay_enable", {"id": 22, "seconds": -1}, "can't take -1 s"),
-        ("overheat", {"id": 22, "celsius": float("nan")}, "no temperature"),
-        ("motor_fault", {"id": 22, "bits": 0}, "fault bits 0"),
+        ("delay_enable", {"id": 22, "seconds": -1}, "time to enable is -1 s"),
+        ("overheat", {"id": 22, "celsius": float("nan")}, "temperature is nan"),
+        ("motor_fault", {"id": 22, "bits": 0}, "fault bits is 0"),
         ("drop", {"probability": 1.5}, "probability 1.5"),
-        ("bitrate", {"value": 5}, "bit rate 5"),
-        ("change_id", {"id": 22, "new": 0}, "CAN id 0"),
+        ("corrupt_next", {"count": -1}, "number of frames is -1"),
+        ("late", {"probability": 1.0, "seconds": float("nan")}, "lateness is nan s"),
+        ("hold_up", {"seconds": float("inf")}, "hold-up is inf s"),
+        ("change_id", {"id": 22, "new": 22.5}, "CAN id is 22.5"),
+        ("bitrate", {"value": 5}, "bit rate is 5"),
+        ("change_id", {"id": 22, "new": 0}, "CAN id is 0"),
         ("stray", {"identifier": 1 << 29, "data": ""}, "more than 29 bits"),
         ("foreign", {"id": 1, "family": "acme", "model": "x"}, "no motor family 'acme'"),
         ("foreign", {"id": 1, "family": "sito", "model": "x"}, "TA40-50, TA40-100"),
@@ -392,7 +396,7 @@ def test_the_faults_of_a_serial_line_are_set(host):
     ids=str,
 )
 def test_command_that_can_not_be_is_refused_with_a_sentence(host, name, arguments, message):
-    with pytest.raises(CanError, match=message):
+    with pytest.raises(TwinError, match=message):
         getattr(host.commands, name)(**arguments)
 
 

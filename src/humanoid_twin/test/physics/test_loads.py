@@ -90,8 +90,8 @@ def test_arm_moves_freely_before_an_obstacle_is_placed(arms):
 REFUSALS = [
     (lambda loads: loads.wrench("base", [0, 0, 0], [0, 0, 0]), "no link 'base' moves, but plate"),
     (lambda loads: loads.payload("foot", 1.0), "no link 'foot' moves"),
-    (lambda loads: loads.wrench("plate", [0, 0], [0, 0, 0]), "force is .* three finite"),
-    (lambda loads: loads.wrench("plate", [0, 0, 0], [0, 0, "x"]), "torque is .* three finite"),
+    (lambda loads: loads.wrench("plate", [0, 0], [0, 0, 0]), "force is .* three numbers"),
+    (lambda loads: loads.wrench("plate", [0, 0, 0], [0, 0, "x"]), "torque is .* three numbers"),
     (lambda loads: loads.payload("plate", -0.1), "expected 0 to 1000"),
     (lambda loads: loads.payload("plate", math.nan), "expected 0 to 1000"),
     (lambda loads: loads.obstacle([0, 0, 0], [1, 0, 1]), "size is .* more than 0"),
