@@ -1,8 +1,6 @@
 """Attach a ring to a process and to a network interface, which no other ring may use."""
 
 import argparse
-import errno
-import socket
 from collections import deque
 from pathlib import Path
 from random import Random
@@ -14,29 +12,9 @@ from humanoid_twin.ethercat.commands import RingCommands
 from humanoid_twin.ethercat.frame_faults import FrameFaults, FrameOutcome, miscount
 from humanoid_twin.ethercat.port import Capture, PacketPort
 from humanoid_twin.ethercat.ring import VirtualRing
+from humanoid_twin.name_lock import NameInUseError, NameLock
 from humanoid_twin.scheduler import Scheduler
 from humanoid_twin.twin_process import TwinProcess
-
-
-class InterfaceLock:
-    """A lock from creation until `close`, or until the end of the process."""
-
-    def __init__(self, interface: str) -> None:
-        """Take the lock. Raises RingError if another ring answers on the interface."""
-        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-        # An abstract name is valid in one network namespace, as the interface is.
-        name = f"\0humanoid_twin.ring.{interface}"
-        try:
-            self._socket.bind(name)
-        except OSError as error:
-            self._socket.close()
-            if error.errno == errno.EADDRINUSE:
-                raise RingError(f"another ring answers on '{interface}'") from error
-            raise
-
-    def close(self) -> None:
-        """Release the lock."""
-        self._socket.close()
 
 
 class RingServer:
@@ -159,7 +137,10 @@ def add_ring(
     OSError if the capture can't be written.
     """
     cleanup = process.cleanup
-    lock = InterfaceLock(interface)
+    try:
+        lock = NameLock("ring", interface)
+    except NameInUseError as error:
+        raise RingError(f"another ring answers on '{interface}'") from error
     cleanup.callback(lock.close)
     port = PacketPort(interface)
     cleanup.callback(port.close)

@@ -4,13 +4,18 @@ import shutil
 import socket
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
 from humanoid_twin.errors import VethError
+from humanoid_twin.name_lock import NameInUseError, NameLock
 
 LONGEST_NAME: Final = 15  # characters of an interface's name, in the kernel and in SOEM
+
+
+# Alias of the pairs that a process makes for itself.
+_OWNED: Final = "humanoid_twin"
 
 
 def create_veth(first: str, second: str) -> None:
@@ -55,13 +60,43 @@ def remove_veth(name: str) -> None:
 
 @contextmanager
 def veth_pair(first: str, second: str) -> Iterator[None]:
-    """Make a pair for the time of a context. Raises VethError as `create_veth` does."""
-    create_veth(first, second)
+    """Make a pair for the time of a context; remove those of processes that were killed before.
+
+    Raises VethError as `create_veth` does.
+    """
+    _remove_leftovers()
+    with _locked(first):
+        create_veth(first, second)
+        try:
+            _ip(f"can't mark '{first}'", "link", "set", "dev", first, "alias", _OWNED)
+            yield
+        finally:
+            if first in {name for _, name in socket.if_nameindex()}:
+                remove_veth(first)
+
+
+def _remove_leftovers() -> None:
+    """Remove the pairs of `veth_pair` whose processes were killed."""
+    for alias in Path("/sys/class/net").glob("*/ifalias"):
+        name = alias.parent.name
+        # Another process may remove it at the same time.
+        with suppress(VethError, OSError):
+            if alias.read_text(encoding="utf-8").strip() == _OWNED:
+                with _locked(name):
+                    remove_veth(name)
+
+
+@contextmanager
+def _locked(name: str) -> Iterator[None]:
+    """Lock a pair by the name of its first end. Raises VethError if a process has it."""
+    try:
+        lock = NameLock("cable", name)
+    except NameInUseError as error:
+        raise VethError(f"another process uses the virtual cable '{name}'") from error
     try:
         yield
     finally:
-        if first in {name for _, name in socket.if_nameindex()}:
-            remove_veth(first)
+        lock.close()
 
 
 def _quieten(name: str) -> None:

@@ -173,6 +173,24 @@ def test_port_replaces_no_other_file_at_its_path(bench, tmp_path):
     assert path.read_text() == "precious"
 
 
+def test_port_replaces_no_link_to_anything_else(bench, tmp_path):
+    path = tmp_path / "can"
+    path.symlink_to(tmp_path)
+    with pytest.raises(AdapterError, match="no link to a serial line"):
+        SlcanPort(bench.bus, path)
+    assert path.readlink() == tmp_path
+
+
+def test_port_takes_no_line_of_another_one_that_runs(bench, tmp_path):
+    first = SlcanPort(bench.bus, tmp_path / "can")
+    for _ in range(2):  # unplugged, it still has its place
+        with pytest.raises(AdapterError, match=f"its serial line at '{tmp_path / 'can'}'"):
+            SlcanPort(bench.bus, tmp_path / "can")
+        first.unplug()
+    first.close()
+    SlcanPort(bench.bus, tmp_path / "can").close()
+
+
 def test_folder_that_does_not_exist_is_named(bench, tmp_path):
     with pytest.raises(AdapterError, match=r"nowhere/can.*No such file"):
         SlcanPort(bench.bus, tmp_path / "nowhere" / "can")

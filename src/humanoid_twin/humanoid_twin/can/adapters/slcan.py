@@ -13,7 +13,9 @@ from humanoid_twin.can.adapters.lawicel import LawicelAdapter
 from humanoid_twin.can.bus import VirtualCanBus
 from humanoid_twin.can.controller import CanController
 from humanoid_twin.errors import AdapterError
+from humanoid_twin.name_lock import NameInUseError, NameLock, name_of
 
+_PTYS: Final = "/dev/pts/"
 _CHUNK: Final = 4096  # [bytes]
 _DATA: Final = 0  # TIOCPKT_DATA: what follows was written by the client (linux/tty.h)
 _PACKETS_ON: Final = b"\x01\0\0\0"
@@ -27,11 +29,19 @@ class SlcanPort:
         path: of the line.
         gathers: whether lines for the client wait for `hand_over`, which writes them all at once.
 
-    Raises AdapterError without a pty, or with another file at `path`.
+    Raises AdapterError without a pty, with another file at `path`, or if a process of the virtual
+    robot has its line there.
     """
 
     def __init__(self, bus: VirtualCanBus, path: Path | str, *, gathers: bool = False) -> None:
         self._path, self._gathers = Path(path), gathers
+        try:
+            self._lock = NameLock("serial line", name_of(self._path))
+        except NameInUseError as error:
+            raise AdapterError(
+                f"another virtual robot has its serial line at '{path}'; end it, or give another"
+                " path"
+            ) from error
         self._gathered: list[bytes] = []
         self._adapter = LawicelAdapter(bus, self._write)
         self._epoll = select.epoll()
@@ -41,6 +51,7 @@ class SlcanPort:
             self.plug_in()
         except AdapterError:
             self._epoll.close()
+            self._lock.close()
             raise
 
     @property
@@ -102,7 +113,7 @@ class SlcanPort:
         """Make a new line at `path`, with a closed channel."""
         if self._master >= 0:
             return
-        if self._path.exists() and not self._path.is_symlink():
+        if not self._is_free():
             raise AdapterError(f"'{self._path}' exists and is no link to a serial line; remove it")
         try:
             # Kept open at both ends: without a client, the line would count as hung up.
@@ -119,6 +130,13 @@ class SlcanPort:
         """Remove the line."""
         self.unplug()
         self._epoll.close()
+        self._lock.close()
+
+    def _is_free(self) -> bool:
+        """Return whether there is nothing at the path, or the link of a process that was killed."""
+        if self._path.is_symlink():
+            return os.readlink(self._path).startswith(_PTYS)
+        return not self._path.exists()
 
     def _link(self) -> None:
         fresh = self._path.with_name(f"{self._path.name}.{os.getpid()}")

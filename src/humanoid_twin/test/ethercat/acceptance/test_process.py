@@ -12,9 +12,9 @@ from random import Random
 
 import pytest
 
-from humanoid_twin.errors import RingError, VethError
-from humanoid_twin.ethercat.attach import InterfaceLock
+from humanoid_twin.errors import VethError
 from humanoid_twin.ethercat.veth import create_veth, remove_pair, remove_veth, veth_pair
+from humanoid_twin.name_lock import NameInUseError, NameLock
 from humanoid_twin.testing import ring
 
 COMMAND = [sys.executable, "-m", "humanoid_twin.ethercat.main"]
@@ -88,11 +88,40 @@ def test_an_option_that_cannot_be_is_refused(wrong):
 
 
 def test_a_lock_is_free_again_when_its_holder_releases_it():
-    first = InterfaceLock("hc_lock_test")
-    with pytest.raises(RingError, match="another ring"):
-        InterfaceLock("hc_lock_test")
+    first = NameLock("ring", "hc_lock_test")
+    with pytest.raises(NameInUseError, match="ring 'hc_lock_test'"):
+        NameLock("ring", "hc_lock_test")
+    NameLock("cable", "hc_lock_test").close()
     first.close()
-    InterfaceLock("hc_lock_test").close()
+    NameLock("ring", "hc_lock_test").close()
+
+
+MAKER = """
+import sys
+from humanoid_twin.ethercat.veth import veth_pair
+with veth_pair(*sys.argv[1:]):
+    print("up", flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.mark.usefixtures("pair")  # where no pair can be made it skips
+def test_the_cable_of_a_killed_process_is_removed_when_another_one_makes_its_own():
+    names = f"hck{os.getpid() % 10**6}a", f"hck{os.getpid() % 10**6}b"
+    command = [sys.executable, "-c", MAKER, *names]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as maker:
+        assert maker.stdout.readline() == b"up\n"
+        with veth_pair("hc_later1", "hc_later2"):
+            assert set(names) <= interfaces()  # it lives
+        maker.kill()
+    assert set(names) <= interfaces()
+    with veth_pair("hc_later1", "hc_later2"):
+        assert not set(names) & interfaces()
+    with veth_pair(*names):
+        another = pytest.raises(VethError, match=f"another process uses the .* '{names[0]}'")
+        with another, veth_pair(*names):
+            pass
+        assert set(names) <= interfaces()
 
 
 def test_a_pair_is_up_on_both_ends_and_sends_no_ipv6(pair):
