@@ -93,12 +93,11 @@ def moving_links(urdf: str) -> dict[str, str]:
 
 
 def _check(spec: mujoco.MjSpec, joints: Iterable[str]) -> None:
-    found = {joint.name for joint in spec.joints}
-    if differing := found ^ set(joints):
-        raise ConfigError(
-            "URDF of the virtual robot: the joints that move aren't its drives': "
-            + ", ".join(sorted(differing))
-        )
+    found, driven = {joint.name for joint in spec.joints}, set(joints)
+    wrong = [f"no drive is on joint '{name}', which moves" for name in sorted(found - driven)]
+    wrong += [f"a drive is on '{name}', no joint that moves" for name in sorted(driven - found)]
+    if wrong:
+        raise ConfigError(f"URDF of the virtual robot: {'; '.join(wrong)}")
 
 
 def _equip(spec: mujoco.MjSpec, name: str, rotor: float) -> None:

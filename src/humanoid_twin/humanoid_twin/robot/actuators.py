@@ -13,7 +13,9 @@ from pydantic import Field
 
 from humanoid_control_common.configuration.config import Document, StrictModel, read_yaml, validate
 from humanoid_control_common.errors import ConfigError
+from humanoid_twin.can.motors.families import check_motor
 from humanoid_twin.can.motors.force_loop import BoardFigures
+from humanoid_twin.errors import CanError
 from humanoid_twin.physics.friction import BreakawayCurve, JointFriction, PointError
 from humanoid_twin.physics.springs import JointSpring
 
@@ -97,9 +99,10 @@ class Actuators:
 def load_actuators(path: Path) -> Actuators:
     """Read a file of actuators.
 
-    Raises ConfigError: no such file, no YAML, an unknown key, an impossible value, a joint with two
-    actuators, an id given twice on a bus, a robot without any actuator, friction or a spring of a
-    joint without an actuator, friction with an impossible point, or a tendon that can't be.
+    Raises ConfigError: no such file, no YAML, an unknown key, an impossible value, a motor of an
+    unknown family or model, a joint with two actuators, an id given twice on a bus, a robot without
+    any actuator, friction or a spring of a joint without an actuator, friction with an impossible
+    point, or a tendon that can't be.
     """
     document = read_yaml(path)
     content = validate(_File, document)
@@ -125,7 +128,12 @@ def _check_buses(found: Actuators, document: Document) -> None:
         if same := sorted({id for id in ids if ids.count(id) > 1}):
             raise ConfigError(f"{document.name}: can.{bus}: two motors with id {same[0]}")
         for i, row in enumerate(rows):
-            _check_tendon(row, rows, document.where(("can", bus, i)))
+            where = document.where(("can", bus, i))
+            _check_tendon(row, rows, where)
+            try:
+                check_motor(row.id, row.family, row.model)
+            except CanError as error:
+                raise ConfigError(f"{where}: {row.joint}: {error}") from error
 
 
 def _check_tendon(row: CanActuator, rows: Sequence[CanActuator], where: str) -> None:

@@ -175,7 +175,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(options: argparse.Namespace, cleanup: ExitStack) -> None:
     urdf, actuators = read_urdf(options.urdf), load_actuators(options.actuators)
     joints = actuators.joints
-    plant = MujocoPlant(urdf, actuators.rotors, actuators.frictions, actuators.springs)
+    try:
+        plant = MujocoPlant(urdf, actuators.rotors, actuators.frictions, actuators.springs)
+    except ConfigError as error:
+        raise ConfigError(f"{options.urdf} with {options.actuators}: {error}") from error
     process = TwinProcess(plant, options, cleanup, ignore_interrupt=options.ignore_interrupt)
     mountings = load_mountings(options.mountings, joints) if options.mountings else {}
     robot = _Robot(options, process, plant, mountings, actuators)

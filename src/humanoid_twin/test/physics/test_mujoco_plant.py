@@ -124,8 +124,8 @@ def refusals(urdf):
         ("<robot", good, "not valid XML"),
         ("<robot name='x'><link name='a'/><link name='a'/></robot>", good, "'a' occurs twice"),
         (f"<robot>{ODD}<link name='a'/></robot>", good, "MuJoCo says"),
-        (urdf(), ["swing"], "aren't its drives': level"),
-        (urdf(), [*good, "tail"], "aren't its drives': tail"),
+        (urdf(), ["swing"], "no drive is on joint 'level', which moves"),
+        (urdf(), [*good, "tail"], "a drive is on 'tail', no joint that moves"),
     ]
 
 

@@ -32,6 +32,9 @@ def test_joints_of_the_ring_come_first_and_each_has_its_place(tmp_path):
     }
 
 
+ONE = "can:\n  left:\n  - {id: 7, joint: a, family: sito, model: TA40-50, rotor: 0.01}\n"
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -40,6 +43,9 @@ def test_joints_of_the_ring_come_first_and_each_has_its_place(tmp_path):
         ("ring: [{joint: a, rotor: 1.0}, {joint: a, rotor: 1.0}]", "two actuators on a"),
         ("ring: [{joint: a, rotors: 1.0}]", "unknown key 'ring.0.rotors'"),
         (TWICE, "can.left: two motors with id 7"),
+        (ONE.replace("id: 7", "id: 256"), r"actuators.yaml:3: a: CAN id 256, expected 1 to 255"),
+        (ONE.replace("sito", "sita"), r"actuators.yaml:3: a: no motor family 'sita', there are"),
+        (ONE.replace("-50", "-51"), r"actuators.yaml:3: a: sito has no model 'TA40-51'"),
     ],
 )  # fmt: skip
 def test_a_file_that_cannot_be_is_refused(tmp_path, text, message):

@@ -5,6 +5,7 @@ import signal
 import socket
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from test_support.twin.prime_actuators import FILE
@@ -93,12 +94,16 @@ def test_a_robot_brings_its_cable_along_and_takes_it_away(prime_file):
 
 
 def test_missing_files_interfaces_and_buses_are_reported(prime_file, tmp_path, caplog):
-    none, urdf = str(tmp_path / "none"), str(prime_file)
+    none, urdf, lone = str(tmp_path / "none"), str(prime_file), str(tmp_path / "lone.yaml")
+    Path(lone).write_text("ring: [{joint: right_wrist_yaw, rotor: 0.04}]")
     cases = {
         f"URDF of the virtual robot '{none}': ": ["--urdf", none, "--ring", "lo"],
         f"mountings '{none}': ": ["--urdf", urdf, "--ring", "lo", "--mountings", none],
         "can't answer on 'hc_none'": ["--urdf", urdf, "--ring", "hc_none"],
         f"{FILE}: no CAN bus 'left', there are can": ["--urdf", urdf, "--can", "left=x"],
+        f"{urdf} with {lone}: URDF of the virtual robot: no drive is on joint 'left_": [
+            *("--urdf", urdf, "--actuators", lone, "--ring", "lo")
+        ],
         f"{none}: cannot be read": ["--urdf", urdf, "--actuators", none, "--ring", "lo"],
         f"'{tmp_path}' exists and is no link": ["--urdf", urdf, "--can", f"can={tmp_path}"],
     }

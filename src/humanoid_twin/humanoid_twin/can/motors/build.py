@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Final
 
 from humanoid_twin.can.bus import VirtualCanBus
 from humanoid_twin.can.frame import CanFrame
@@ -23,8 +22,6 @@ from humanoid_twin.clock import SimulatedTime
 from humanoid_twin.errors import CanError
 from humanoid_twin.mounting import MountedEncoder, Mounting
 from humanoid_twin.physics.plant import Inertia, Plant, SingleInertias
-
-_HIGHEST_ID: Final = 0xFF
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,8 +76,6 @@ class VirtualCan:
 
     def add(self, device: int, plant: Plant, joint: CanJoint) -> CanMotor:
         """Add a motor. Raises CanError for an id out of range, an unknown family or model."""
-        if not 0 < device <= _HIGHEST_ID:
-            raise CanError(f"CAN id {device}, expected 1 to {_HIGHEST_ID}")
         firmware = build_firmware(joint.family, joint.model, device)
         shaft = MountedEncoder(plant, joint.index, joint.mounting)
         if joint.board is not None:

@@ -24,18 +24,30 @@ MOTOR_FAMILIES: Final = {
     "sito": MotorFamily(SitoFirmware, SITO_MODELS, "TA40-50"),
     "robstride": MotorFamily(RobstrideFirmware, ROBSTRIDE_MODELS, "rs-02"),
 }
+_HIGHEST_ID: Final = 0xFF
 DEFAULT_MODELS: Final = " or ".join(row.default_model for row in MOTOR_FAMILIES.values())
 
 
-def build_firmware(family: str, model: str, device: int) -> Callable[[Send], Firmware]:
-    """Return a function that makes the firmware of a motor around its way to send frames.
+def check_motor(device: int, family: str, model: str) -> MotorFamily:
+    """Return the family of a motor.
 
-    Raises CanError for an unknown family or model.
+    Raises CanError for an id out of range, an unknown family or model.
     """
+    if not 0 < device <= _HIGHEST_ID:
+        raise CanError(f"CAN id {device}, expected 1 to {_HIGHEST_ID}")
     row = MOTOR_FAMILIES.get(family)
     if row is None:
         raise CanError(f"no motor family '{family}', there are {', '.join(MOTOR_FAMILIES)}")
     if model not in row.models:
         raise CanError(f"{family} has no model '{model}', there are {', '.join(row.models)}")
+    return row
+
+
+def build_firmware(family: str, model: str, device: int) -> Callable[[Send], Firmware]:
+    """Return a function that makes the firmware of a motor around its way to send frames.
+
+    Raises what `check_motor` raises.
+    """
+    row = check_motor(device, family, model)
     parameters = row.models[model]
     return lambda send: row.firmware(parameters, device, send)
