@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final, cast
 
 import mujoco
+import numpy as np
 
 from humanoid_control_common.errors import ConfigError
 from humanoid_twin.physics.plant import TIME_STEP, FloatArray
@@ -120,17 +121,32 @@ class DryFriction:
         self._applied, self._bias = _view(data.qfrc_applied), _view(data.qfrc_bias)
         self._passive = _view(data.qfrc_passive)
         self._bounds = _view(model.dof_frictionloss)
+        self._model, self._data = model, data
+        self._wrenches: FloatArray = np.zeros(model.nv)  # on links, as torques of the joints
 
     def update(self) -> None:
         """Set the bounds of the next step, whose torques are in `qfrc_applied`.
 
-        A joint at rest is pushed by these, and by gravity and springs as of the last step.
+        A joint at rest is pushed by these, and by wrenches on links, gravity and springs as of the
+        last step.
         """
+        self._wrenches[:] = 0.0
+        if self._data.xfrc_applied.any():
+            self._add_wrenches()
         for angle, dof, friction in self._rows:
             push = velocity = self._speeds[dof]
             if abs(velocity) <= REST:
                 push = self._applied[dof] - self._bias[dof] + self._passive[dof]
+                push += self._wrenches[dof]
             self._bounds[dof] = friction.dry(self._angles[angle], velocity, push > 0.0)
+
+    def _add_wrenches(self) -> None:
+        data = self._data
+        for body in np.flatnonzero(data.xfrc_applied.any(axis=1)).tolist():
+            force, torque = np.split(data.xfrc_applied[body], 2)
+            mujoco.mj_applyFT(
+                self._model, data, force, torque, data.xipos[body], body, self._wrenches
+            )
 
 
 def _view(array: FloatArray) -> "memoryview[float]":

@@ -6,6 +6,7 @@ import pytest
 
 from humanoid_control_common.errors import ConfigError
 from humanoid_twin.physics.friction import BreakawayCurve, JointFriction
+from humanoid_twin.physics.loads import Loads
 from humanoid_twin.physics.mujoco_plant import MujocoPlant
 from humanoid_twin.physics.springs import JointSpring
 
@@ -56,6 +57,24 @@ def test_a_joint_at_rest_breaks_away_at_the_torque_of_the_map(build, position, b
     plant.torque[LEVEL] = 1.001 * breakaway
     run(plant, 100)
     assert (plant.position[LEVEL] - position) * breakaway > 1e-6
+
+
+@pytest.mark.parametrize(("position", "torque"), [(-0.5, 0.3), (-0.5, -0.3), (0.5, 0.35)])
+def test_a_wrench_on_the_link_starts_a_motion_as_a_torque_on_the_joint_does(
+    two_arms_urdf, build, position, torque
+):
+    pulled, pushed = build(), build()
+    for plant in (pulled, pushed):
+        plant.set_state(LEVEL, position, 0.0)
+        plant.step(0.001)
+    across = torque / 0.2  # [N], 0.2 m from the axis
+    force = (-across * math.sin(position), across * math.cos(position), 0.0)
+    Loads(pulled.model, pulled.data, two_arms_urdf()).wrench("plate", force)
+    pushed.set_external_torque(LEVEL, torque)
+    run(pulled, 20)
+    run(pushed, 20)
+    way = pushed.position[LEVEL] - position
+    assert pulled.position[LEVEL] - position == pytest.approx(way, rel=1e-3, abs=1e-9)
 
 
 @pytest.mark.parametrize("velocity", [0.02, 1.5, -0.02, -1.5])
