@@ -22,7 +22,25 @@ from humanoid_controllers.policy.controller import RlPolicyController
 from humanoid_recording.black_box.black_box import BlackBox
 
 _STIFFNESS: Final = 20.0  # [Nm/rad]
+_PUSH: Final = 2.0  # [Nm]
 _LATE: Final = 0.8  # [s]
+
+
+def _drive_on() -> None:
+    """DAMPING turns the wrists with an effort."""
+    update = DampingController.update
+
+    def pushing(
+        self: DampingController,
+        state: JointState,
+        command: JointCommand,
+        now: float,
+        period: float,
+    ) -> None:
+        update(self, state, command, now, period)
+        command.effort[:] = _PUSH
+
+    put(DampingController, "update", pushing)
 
 
 def _stay_stiff(seconds: float) -> None:
@@ -103,6 +121,7 @@ def put(owner: type, name: str, what: object) -> None:
 DEFECTS: Final[dict[str, Callable[[], None]]] = {
     "never_soft": _never_soft,
     "soft_too_late": _soft_too_late,
+    "drive_on": _drive_on,
     "up_again": _up_again,
     "wrong_joint": _wrong_joint,
     "without_limits": _without_limits,

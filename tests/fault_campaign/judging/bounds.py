@@ -53,5 +53,8 @@ JUMP: Final = 0.03  # [rad]
 JUMP_TIME: Final = 20  # [ms]
 # Pull of a following target: a joint that moves with 0.5 rad/s is 40 ms ahead of it.
 FOLLOWING: Final = 1.0  # [Nm]
+# Torque of a drive in the direction in which its soft joint moves. Damping has the other one, but
+# for the millisecond in which the joint turns back.
+DRIVING: Final = 0.3  # [Nm]
 SETTLED: Final = 0.05  # [s] for which a joint must have been soft at the end
 STEP: Final = 0.001  # [s] from one row of a recording to the next

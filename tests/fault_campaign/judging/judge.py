@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fault_campaign.judging.bounds import (
+    DRIVING,
     EFFORT,
     FOLLOWING,
     JUMP,
@@ -100,6 +101,7 @@ def judge(recording: Recording, window: Window, limits: Limits) -> Verdict:
             (violations if beyond else known).append(Violation(violation_type, text, at))
     softened = _softened(recording, window)
     violations += _softness(recording, window, softened)
+    violations += _driven(recording, window)
     return Verdict(
         speed=float(found[ViolationType.SPEED].max()),
         effort=float(found[ViolationType.EFFORT].max()),
@@ -159,6 +161,26 @@ def _softness(
         text = f"after {softened:.3f} s, stated are {window.within:g} s"
         return (Violation(ViolationType.SOFT_TOO_LATE, text, due),)
     return ()
+
+
+def _driven(recording: Recording, window: Window) -> list[Violation]:
+    """Return the joints that drives move although they must be soft: damping only slows down."""
+    if window.within is None:
+        return []
+    begin = int(np.searchsorted(recording.time, window.counted_from + window.within))
+    until = int(np.searchsorted(recording.time, window.end))
+    torque, velocity = recording.torque[begin:until], recording.velocity[begin:until]
+    exempt = np.array([it in window.spared or it in window.follows for it in recording.names])
+    judged = (torque * velocity > 0.0) & ~_hard(recording, window)[begin:until] & ~exempt
+    driving = np.where(judged, np.abs(torque), 0.0)
+    return [
+        Violation(
+            ViolationType.DRIVEN,
+            f"{recording.names[i]}: with {driving[:, i].max():.2f} Nm, soft as it is",
+            float(recording.time[begin + int(np.argmax(driving[:, i] > DRIVING))]),
+        )
+        for i in np.flatnonzero(driving.max(axis=0, initial=0.0) > DRIVING)
+    ]
 
 
 def _stiff(recording: Recording, window: Window) -> list[str]:

@@ -16,6 +16,7 @@ class ViolationType(StrEnum):
     JUMP = "jump"
     NEVER_SOFT = "never soft"
     SOFT_TOO_LATE = "soft too late"
+    DRIVEN = "driven"
     CONTACT = "contact"
     # Of the messages of the robot.
     NOT_REACHED = "fault not reached"

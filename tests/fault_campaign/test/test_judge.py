@@ -135,6 +135,47 @@ def test_the_time_to_softness_is_that_of_the_last_stiff_joint(calm: Recording) -
     assert violation_types(calm) == []
 
 
+# Soft, and driven.
+
+
+def driven(recording: Recording, torque: float, joint: int = WRIST, row: int = 800) -> Recording:
+    recording.torque[row, joint], recording.velocity[row, joint] = torque, 0.1
+    return recording
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_a_soft_joint_that_its_drive_moves_is_convicted(calm: Recording, sign: float) -> None:
+    driven(calm, 0.29)
+    driven(calm, -9.0, row=900)  # damped
+    assert violation_types(calm) == []
+    calm.torque[800, WRIST], calm.velocity[800, WRIST] = sign * 0.31, sign * 0.1
+    text = "right_wrist_pitch: with 0.31 Nm, soft as it is"
+    assert violation_types(calm) == [(ViolationType.DRIVEN, text)]
+    assert judge(calm, WINDOW).violations[0].at == pytest.approx(0.801)
+
+
+@pytest.mark.parametrize("row", [698, 999])
+def test_a_joint_is_judged_as_driven_from_when_it_must_be_soft_to_the_end(
+    calm: Recording, row: int
+) -> None:
+    assert violation_types(driven(calm, 1.0, row=row)) == []
+
+
+@pytest.mark.parametrize(
+    "window",
+    [replace(WINDOW, spared=(NAMES[WRIST],)), replace(WINDOW, follows=(NAMES[WRIST],))],
+    ids=["spared", "follows"],
+)
+def test_a_joint_that_cannot_be_softened_is_not_judged_as_driven(
+    calm: Recording, window: Window
+) -> None:
+    assert violation_types(driven(calm, 1.0), window) == []
+    assert violation_types(driven(calm, 1.0), replace(WINDOW, within=None)) == []
+    assert [it for it, _ in violation_types(driven(calm, 1.0, SHOULDER), window)] == [
+        ViolationType.DRIVEN
+    ]
+
+
 def test_a_joint_that_is_soft_too_late_is_convicted(calm: Recording) -> None:
     calm.stiffness[600:710, WRIST] = 5.0
     text = "after 0.211 s, stated are 0.2 s"
@@ -203,7 +244,7 @@ def test_a_joint_may_reach_one_and_a_half_of_its_speed_limit(
 def test_an_effort_that_drives_a_joint_on_stays_at_its_limit(
     calm: Recording, joint: int, torque: float, wrong: str, sign: float
 ) -> None:
-    calm.torque[700, joint] = sign * torque
+    calm.torque[600, joint] = sign * torque
     calm.velocity[:, joint] = sign * 1.0
     calm.position[:, joint] = sign * calm.time
     expected = [(ViolationType.EFFORT, f"{NAMES[joint]}: {wrong} of its limit")] if wrong else []
