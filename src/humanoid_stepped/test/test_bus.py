@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.serialization import deserialize_message
+from sensor_msgs.msg import JointState
 from std_msgs.msg import Int32
 from std_srvs.srv import Trigger
 
@@ -61,6 +62,42 @@ def test_messages_of_one_publisher_arrive_whole_and_in_order(seed: int, count: i
         publisher.publish(Int32(data=number))
     domain.scheduler.run_for(1.0)
     assert found == list(range(count))
+
+
+def test_a_message_is_what_it_was_when_it_was_published() -> None:
+    domain, found = Domain(), list[str]()
+    publisher = domain.node("a").create_publisher(JointState, "states", 10)
+    domain.node("b").create_subscription(JointState, "states", lambda it: it.name.append("b"), 10)
+    domain.node("c").create_subscription(JointState, "states", lambda it: found.extend(it.name), 10)
+    message = JointState(name=["a"])
+    publisher.publish(message)
+    message.name.append("later")
+    domain.scheduler.run_for(1.0)
+    assert found == ["a"]
+
+
+def test_a_message_with_content_of_a_wrong_type_cannot_be_published() -> None:
+    publisher = Domain().node("a").create_publisher(JointState, "states", 10)
+    message = JointState(name=["a"])
+    message.name.append(5)
+    with pytest.raises(TypeError):
+        publisher.publish(message)
+
+
+def test_a_response_is_what_it_was_when_it_was_sent() -> None:
+    domain, responses = Domain(), list[Any]()
+    node = domain.node("a")
+
+    def serve(_request: Any, response: Any) -> Any:
+        response.message = "served"
+        responses.append(response)
+        return response
+
+    node.create_service(Trigger, "serve", serve)
+    future = domain.node("b").create_client(Trigger, "serve").call_async(Trigger.Request())
+    domain.scheduler.run_for(1.0)
+    responses[0].message = "later"
+    assert future.result().message == "served"
 
 
 def test_messages_of_two_publishers_may_overtake_each_other() -> None:

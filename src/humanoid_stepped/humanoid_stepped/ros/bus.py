@@ -37,31 +37,35 @@ class Topic:
 
 
 class CarriedMessage:
-    """A message on its way: the object, and its bytes. Each is made from the other when needed.
+    """A message on its way: its bytes at the time of publishing, as rclpy makes them.
 
     Args:
-        kind: of the object.
+        kind: of the message.
         published: object or bytes.
     """
 
     def __init__(self, kind: Any, published: Any) -> None:
         self._kind = kind
-        self._data = published if isinstance(published, bytes) else None
-        self._content = None if isinstance(published, bytes) else published
+        self.data: bytes = (
+            published if isinstance(published, bytes) else serialize_message(published)
+        )
+        self._content: Any = None
 
     @property
     def content(self) -> Any:
-        """Return the object. All receivers have the same one."""
+        """Return the message for those who only look at it: all get the same object."""
         if self._content is None:
-            self._content = deserialize_message(self._data, self._kind)
+            self._content = self.received()
         return self._content
 
-    @property
-    def data(self) -> bytes:
-        """Return the bytes."""
-        if self._data is None:
-            self._data = serialize_message(self._content)
-        return self._data
+    def received(self) -> Any:
+        """Return the message for one receiver."""
+        return deserialize_message(self.data, self._kind)
+
+
+def copied(message: Any) -> Any:
+    """Return what the other end receives of a request or a response."""
+    return deserialize_message(serialize_message(message), type(message))
 
 
 class Bus:

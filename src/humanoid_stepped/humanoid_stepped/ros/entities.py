@@ -16,7 +16,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.task import Future
 
 from humanoid_control_common.middleware.polled_topic import PolledGroup
-from humanoid_stepped.ros.bus import CarriedMessage, fits
+from humanoid_stepped.ros.bus import CarriedMessage, copied, fits
 
 if TYPE_CHECKING:
     from humanoid_stepped.ros.node import SteppedNode
@@ -115,7 +115,7 @@ class Subscription(Entity):
     def execute(self) -> None:
         """See Entity."""
         message, info = self._queue.popleft()
-        taken = message.data if self._raw else message.content
+        taken = message.data if self._raw else message.received()
         if self._with_info:
             self.callback(taken, info)
         else:
@@ -159,7 +159,8 @@ class Service(Entity):
 
     def _send(self, response: Any, call: Call) -> None:
         if not self.node.process.killed:
-            self.node.bus.carry(self, call.client, lambda: call.client.arrive(response, call))
+            sent = copied(response)
+            self.node.bus.carry(self, call.client, lambda: call.client.arrive(sent, call))
 
 
 class Call:
@@ -189,8 +190,8 @@ class Client(Entity):
         self._pending.append(call)
         offered = self.node.bus.services.get(self.srv_name)
         if offered:
-            service = offered[0]
-            self.node.bus.carry(self, service, lambda: service.arrive(request, call))
+            service, sent = offered[0], copied(request)
+            self.node.bus.carry(self, service, lambda: service.arrive(sent, call))
         return call.future
 
     def remove_pending_request(self, future: Any) -> None:
