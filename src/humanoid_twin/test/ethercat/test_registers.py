@@ -22,6 +22,22 @@ def test_a_broadcast_read_counts_the_slaves_and_their_position(new_master):
         assert answer.address == physical(slaves, 0)
 
 
+@pytest.mark.parametrize("slaves", [1, 2])
+@pytest.mark.parametrize("command", [Command.BRD, Command.BRW])
+def test_a_broadcast_read_combines_memory_and_content_of_the_datagram(new_master, slaves, command):
+    (answer,) = new_master(slaves).send(Datagram(command, physical(0, 0x0000), b"\x40"))
+    assert answer.data == b"\x51"  # the ESC's type is 0x11
+
+
+def test_of_two_slaves_with_one_address_the_last_one_is_read(new_master):
+    master = new_master(2)
+    for position, mark in ((0, b"\x10"), (1, b"\x03")):
+        master.send(Datagram(Command.APWR, physical(-position, 0x0010), b"\x01\x10"))
+        master.send(Datagram(Command.APWR, physical(-position, 0x2000), mark))
+    (answer,) = master.send(Datagram(Command.FPRD, physical(STATION, 0x2000), b"\xff"))
+    assert (answer.counter, answer.data) == (2, b"\x03")
+
+
 def test_a_frame_comes_back_with_index_and_length_it_had(master):
     (answer,) = master.send(Datagram(Command.BRD, physical(0, 0), bytes(2), index=77))
     assert (answer.index, len(answer.data)) == (77, 2)

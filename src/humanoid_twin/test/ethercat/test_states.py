@@ -69,6 +69,30 @@ def test_a_sync0_whose_start_was_over_never_fires_and_op_is_refused(master):
     assert master.al(0) == (0x14, 0x002D)
 
 
+@pytest.mark.parametrize(
+    ("manager", "control", "code"),
+    [
+        (0, 0x22, 0x16), (0, 0x24, 0x16), (1, 0x26, 0x16), (2, 0x60, 0x1D), (2, 0x66, 0x1D),
+        (3, 0x24, 0x1E),
+    ],
+)  # fmt: skip
+def test_a_sync_manager_of_the_wrong_direction_or_buffers_is_refused(
+    new_master, manager, control, code
+):
+    master = new_master(1)
+    master.number_slaves()
+    master.set_mailboxes(0)
+    if manager > 1:
+        master.request(AlState.PREOP)
+        master.set_process_data(0)
+        master.start_clock(0)
+    master.write(0, 0x0804 + 8 * manager, bytes([control]))
+    target = AlState.PREOP if manager < 2 else AlState.SAFEOP
+    master.write(0, 0x0120, bytes([target, 0]))
+    master.wait(0.01)
+    assert master.al(0) == (target - (1 if target == AlState.PREOP else 2) | 0x10, code)
+
+
 def test_a_transition_takes_its_time(new_master):
     master = new_master(1, SlaveParameters(transition_seconds=0.05))
     master.number_slaves()

@@ -49,7 +49,7 @@ class Readiness:
     """The checks of a slave before an upward transition."""
 
     mailbox: bool = True  # SM0 and SM1 are as in the EEPROM, and active
-    outputs: bool = True  # SM2 is as long as the assigned RxPDOs, and active
+    outputs: bool = True  # SM2 is as long as the assigned RxPDOs, active, and written by the master
     inputs: bool = True  # SM3, TxPDOs
     clock: bool = True  # SYNC0 is activated
     cycle: bool = True  # the SYNC0 period is one that the drive can follow

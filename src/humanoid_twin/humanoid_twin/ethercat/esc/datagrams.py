@@ -43,9 +43,9 @@ class Dispatcher:
             Command.FPRD: lambda address, data: _read(station(address & 0xFFFF), address, data),
             Command.FPWR: lambda address, data: _write(station(address & 0xFFFF), address, data),
             Command.FPRW: lambda address, data: _swap(station(address & 0xFFFF), address, data),
-            Command.BRD: lambda address, data: _read(chain.reachable, address, data),
+            Command.BRD: lambda address, data: _merge(chain.reachable, address, data),
             Command.BWR: lambda address, data: _write(chain.reachable, address, data),
-            Command.BRW: lambda address, data: _swap(chain.reachable, address, data),
+            Command.BRW: lambda address, data: _swap(chain.reachable, address, data, _merge),
             Command.ARMW: lambda address, data: self._distribute(
                 position(address & 0xFFFF), address, data
             ),
@@ -106,17 +106,25 @@ class Dispatcher:
 
 
 def _read(slaves: list[Slave], address: int, data: memoryview) -> int:
-    """Read into `data`; bytes of several slaves are combined by OR with its content."""
-    counter, several = 0, len(slaves) > 1
+    """Read into `data`; of several slaves with one address the last one overwrites the others."""
+    counter = 0
     for slave in slaves:
         found = slave.esc.read(address >> 16, len(data))
-        if found is None:
-            continue
-        if several:
+        if found is not None:
+            data[:] = found
+            counter += 1
+    return counter
+
+
+def _merge(slaves: list[Slave], address: int, data: memoryview) -> int:
+    """Combine the bytes of all slaves and the content of `data` by OR (ETG.1000.4, BRD)."""
+    counter = 0
+    for slave in slaves:
+        found = slave.esc.read(address >> 16, len(data))
+        if found is not None:
             merged = int.from_bytes(data, "little") | int.from_bytes(found, "little")
-            found = merged.to_bytes(len(data), "little")
-        data[:] = found
-        counter += 1
+            data[:] = merged.to_bytes(len(data), "little")
+            counter += 1
     return counter
 
 
@@ -125,8 +133,13 @@ def _write(slaves: list[Slave], address: int, data: memoryview) -> int:
     return sum(slave.esc.write(address >> 16, written) for slave in slaves)
 
 
-def _swap(slaves: list[Slave], address: int, data: memoryview) -> int:
+def _swap(
+    slaves: list[Slave],
+    address: int,
+    data: memoryview,
+    read: Callable[[list[Slave], int, memoryview], int] = _read,
+) -> int:
     counter, written = 0, bytes(data)
     for slave in slaves:
-        counter += _read([slave], address, data) + 2 * slave.esc.write(address >> 16, written)
+        counter += read([slave], address, data) + 2 * slave.esc.write(address >> 16, written)
     return counter

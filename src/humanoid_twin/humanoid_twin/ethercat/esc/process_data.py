@@ -92,4 +92,4 @@ class ProcessData:
 
 
 def _fits(manager: SyncManager, image: Image) -> bool:
-    return manager.active and manager.in_ram and manager.length == image.bytes
+    return manager.fits_its_use and manager.in_ram and manager.length == image.bytes

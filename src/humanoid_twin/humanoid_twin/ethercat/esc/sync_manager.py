@@ -11,7 +11,10 @@ from humanoid_twin.ethercat.parameters import Buffer
 
 MAILBOX_OUT, MAILBOX_IN, OUTPUTS, INPUTS = range(4)  # use of the sync managers, as in 0x1C00
 FULL: Final = 0x08  # mailbox status bit
-_STATUS, _ACTIVATE = 5, 6  # offsets
+_CONTROL, _STATUS, _ACTIVATE = 4, 5, 6  # offsets
+# Control, bits 1-0: three buffers (0) or a mailbox (2); bits 3-2: 1 if the master writes. By use.
+_KIND_MASK: Final = 0x0F
+_KINDS: Final = (0x06, 0x02, 0x04, 0x00)
 _PLACE: Final = struct.Struct("<HH2xB")  # start, length, and whether it is active (bit 0)
 _SHORTEST_MAILBOX: Final = 32  # [bytes]
 _FMMUS: Final = 8  # assumed, confirm on hardware
@@ -28,6 +31,12 @@ class SyncManager:
         """`number`: one of MAILBOX_OUT, MAILBOX_IN, OUTPUTS and INPUTS."""
         self._memory = esc.memory
         self._base = reg.SYNC_MANAGER + number * reg.SYNC_MANAGER_BYTES
+        self._kind = _KINDS[number]
+
+    @property
+    def fits_its_use(self) -> bool:
+        """True if it is active, with the buffers and the direction of its use."""
+        return self.active and self._memory[self._base + _CONTROL] & _KIND_MASK == self._kind
 
     @property
     def start(self) -> int:
@@ -72,8 +81,8 @@ class SyncManager:
         return self.start >= reg.RAM and self.stop <= ESC_BYTES
 
     def is_at(self, buffer: Buffer) -> bool:
-        """Return whether it is active and its buffer is the expected one."""
-        return self.active and (self.start, self.length) == (buffer.start, buffer.length)
+        """Return whether it is set up for its use, and its buffer is the expected one."""
+        return self.fits_its_use and (self.start, self.length) == (buffer.start, buffer.length)
 
     def touches(self, address: int, length: int) -> bool:
         """Return whether it is active and an access has bytes in its buffer."""
