@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import signal
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +20,7 @@ from humanoid_control_cli.twin.trial import (
     TrialError,
     find_workspace,
     run_trial,
+    trial_folder,
 )
 from humanoid_recording.trial_files import TrialFiles
 
@@ -87,3 +89,18 @@ def test_a_trial_that_cannot_be_run_is_an_error_with_the_campaigns_reason(
     (tmp_path / "file").touch()
     with pytest.raises(TrialError, match=text):
         run_trial(trial, TrialFiles(tmp_path / folder), WORKSPACE)
+
+
+def test_the_temporary_folder_of_a_trial_that_fails_is_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with trial_folder(None) as kept:
+        (kept / "topics").touch()
+    with pytest.raises(TrialError), trial_folder(None) as failed:
+        (failed / "topics").touch()
+        raise TrialError("the trial did not run")
+    with pytest.raises(TrialError), trial_folder(tmp_path):
+        raise TrialError("the trial did not run")
+    assert list(tmp_path.iterdir()) == [kept]
+    assert kept.name.startswith("hc_trial_")

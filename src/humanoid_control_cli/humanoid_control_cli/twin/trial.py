@@ -2,9 +2,12 @@
 
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from shutil import rmtree
+from tempfile import mkdtemp
 from typing import Final
 
 from humanoid_bringup.robot_package import DEFAULT
@@ -48,6 +51,20 @@ def find_workspace(starts: Iterable[Path]) -> Path:
 def own_workspace() -> Path:
     """Return the workspace of the current folder, else of this file. Raises NoWorkspaceError."""
     return find_workspace((Path.cwd(), Path(__file__).resolve()))
+
+
+@contextmanager
+def trial_folder(given: Path | None) -> Iterator[Path]:
+    """Yield `given`, or a new folder for temporary files, which is removed after an error."""
+    if given is not None:
+        yield given
+        return
+    folder = Path(mkdtemp(prefix="hc_trial_"))
+    try:
+        yield folder
+    except BaseException:
+        rmtree(folder, ignore_errors=True)
+        raise
 
 
 def run_trial(trial: Trial, files: TrialFiles, workspace: Path) -> None:

@@ -57,17 +57,16 @@ def trial(  # noqa: PLR0913, PLR0917 - one argument for each option
     The campaign prints seed and kind of each violation. Needs a checkout of the workspace, no
     robot and no rights.
     """
-    from tempfile import mkdtemp
-
     from humanoid_bringup.viewers.viewer_processes import ViewerAddress
     from humanoid_control_cli.bag.in_viewer import show_replay
     from humanoid_control_cli.bag.replay import Options
-    from humanoid_control_cli.twin.trial import Trial, own_workspace, run_trial
+    from humanoid_control_cli.twin.trial import Trial, own_workspace, run_trial, trial_folder
     from humanoid_recording.trial_files import TrialEventType, TrialFiles, read_time_line
 
     workspace = own_workspace()
-    files = TrialFiles(trace or Path(mkdtemp(prefix="hc_trial_")))
-    run_trial(Trial(seed, kind, simplify, robot, preempt), files, workspace)
+    with trial_folder(trace) as folder:
+        files = TrialFiles(folder)
+        run_trial(Trial(seed, kind, simplify, robot, preempt), files, workspace)
     events = read_time_line(files.topics)
     for event in events:
         typer.echo(event)
