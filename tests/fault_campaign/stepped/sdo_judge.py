@@ -17,7 +17,6 @@ from humanoid_twin.ethercat.firmware import AlState
 
 LIMIT: Final = 0.1  # [s] largest age of joint states: 5 periods of 50 Hz, by docs/ethercat.md
 _ROUNDING: Final = 1e-6  # [s]
-_COMMAND: Final = 16  # offset of the first datagram's command in a frame
 _FIRST_STATION: Final = 0x1001
 _MAILBOX: Final = 0x1000  # the drives' SM0
 _DOWNLOAD: Final = 1  # command specifier of SDO (ETG.1000.6), behind 8 bytes of headers
@@ -63,8 +62,6 @@ class SdoJudge:
         self._published, self._offset = self._now, offset
 
     def _frame(self, frame: bytes) -> None:
-        if frame[_COMMAND] in (Command.LRW, Command.BRD):
-            return
         for datagram in decode_frame(frame):
             mail = datagram.command == Command.FPWR and datagram.address >> 16 == _MAILBOX
             if mail and datagram.data[8] >> 5 == _DOWNLOAD:
@@ -81,6 +78,7 @@ class SdoJudge:
             status = slave.firmware.dictionary.entry(*_STATUSWORD).get()
             if isinstance(status, int) and status & _STATE_BITS != _ENABLED:
                 return  # of the ordered exit
+            self._convict("an enabled drive gets its factory gains", "stiff", number, key)
         age = self._now - min(self._published, self._measured)
         if age > LIMIT + _ROUNDING:
             self._convict(f"joint states are {age:.3f} s old", "old", number, key)

@@ -58,15 +58,16 @@ class JudgeBench:
         for listener in self.robot.bus.listeners:
             listener("/control_mode", message)
 
-    def write(self, key: tuple[int, int], value: int) -> None:
-        self._send(ExpeditedDownload(*key, value.to_bytes(4, "little")).encode())
+    def write(self, key: tuple[int, int], value: int, behind: Datagram | None = None) -> None:
+        self._send(ExpeditedDownload(*key, value.to_bytes(4, "little")).encode(), behind)
 
-    def _send(self, payload: bytes) -> None:
+    def _send(self, payload: bytes, behind: Datagram | None = None) -> None:
         self.slave._al = Al(self.state)
         self.drive.statusword = self.status
         mail = encode_mailbox(payload, counter=1)
         address = physical(STATION + SLAVE, MAILBOX)
-        frame = encode_frame([Datagram(Command.FPWR, address, mail)])
+        before = [] if behind is None else [behind]
+        frame = encode_frame([*before, Datagram(Command.FPWR, address, mail)])
         assert self.robot.cable is not None
         for departure in self.robot.cable.departures:
             departure(frame)
@@ -97,6 +98,22 @@ def test_a_write_counts_on_joint_states_for_a_tenth_of_a_second_and_no_longer(
     assert bench.convicted == []
     bench.write(POSITION_GAIN, 515)
     assert bench.convicted == ["0x2382:01 of slave 3: joint states are 0.101 s old"]
+
+
+def test_a_write_behind_process_data_in_one_frame_is_judged(bench: JudgeBench) -> None:
+    bench.publish_joint_states(age=LIMIT + TICK)
+    bench.write(POSITION_GAIN, 515, behind=Datagram(Command.LRW, 0, bytes(200)))
+    assert bench.convicted == ["0x2382:01 of slave 3: joint states are 0.101 s old"]
+
+
+@pytest.mark.parametrize("mode", [Mode.DAMPING, Mode.STANDBY])
+def test_closing_the_gate_of_an_enabled_drive_makes_it_stiff(bench: JudgeBench, mode: Mode) -> None:
+    bench.state_mode(mode)
+    bench.publish_joint_states()
+    bench.write(GATE, 1)
+    assert bench.convicted == []
+    bench.write(GATE, 0)
+    assert bench.convicted == ["0x2383:00 of slave 3: an enabled drive gets its factory gains"]
 
 
 def test_joint_states_are_as_old_as_their_stamp(bench: JudgeBench) -> None:
@@ -173,6 +190,6 @@ def test_the_ordered_exit_closes_the_gates_of_disabled_drives(bench: JudgeBench)
     assert len(bench.convicted) == 1
 
 
-def test_the_gate_of_an_enabled_drive_is_an_object_like_any_other(bench: JudgeBench) -> None:
-    bench.write(GATE, 0)
+def test_the_gate_of_an_enabled_drive_needs_joint_states_too(bench: JudgeBench) -> None:
+    bench.write(GATE, 1)
     assert bench.convicted == ["0x2383:00 of slave 3: joint states are inf s old"]
