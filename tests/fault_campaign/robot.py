@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol
 
+from fault_campaign.judging.bounds import DAMPED, DAMPED_SHARE, VELOCITY_GAIN
 from fault_campaign.judging.process_ends import Ends
 from fault_campaign.robot_joints import RobotJoints, TargetJoint
 from fault_campaign.scenario import Start, Wave
@@ -186,13 +187,27 @@ class Robot(ABC):
             raise NotHealthyError(f"the black box did not start: {self.programs[BOX].text()}")
 
     def ailing(self) -> list[str]:
-        """Return the obstacles to health: drive faults, and wrong joint states."""
+        """Return the obstacles to health: drive faults, no damping, and wrong joint states."""
         drives = self.twin.drives() if self.joints.of(TargetJoint.RING) else []
         erobs = [f"drive {i}: 0x{it['error']:04X}" for i, it in enumerate(drives) if it["error"]]
         motors = [f"motor {i}" for bus in self.joints.buses
                   for i, motor in self.twin.bus(bus).can_drives().items()
                   if motor["firmware"]["faults"] or not motor["firmware"]["enabled"]]  # fmt: skip
-        return [*erobs, *motors, *self._misstated()]
+        return [*erobs, *motors, *self._undamped(), *self._misstated()]
+
+    def _undamped(self) -> Iterator[str]:
+        """Yield the drives that do not damp their joints as DAMPING demands."""
+        least = DAMPED_SHARE * DAMPED[self.joints.robot]
+        for slave, drive in enumerate(
+            self.twin.drives() if self.joints.of(TargetJoint.RING) else []
+        ):
+            damping = VELOCITY_GAIN * drive["vel_reg"] * drive["gate"]
+            if damping < least:
+                yield f"drive {slave}: damping {damping:.2f} Nm s/rad"
+        for bus in self.joints.buses:
+            for number, motor in self.twin.bus(bus).can_drives().items():
+                if motor["firmware"]["damping"] < least:
+                    yield f"motor {number}: damping {motor['firmware']['damping']:.2f} Nm s/rad"
 
     def _misstated(self) -> Iterator[str]:
         """Yield the joints whose position differs from the latest joint states."""

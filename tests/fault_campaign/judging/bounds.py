@@ -41,6 +41,10 @@ _HAND: Final[Limits] = {
     for joint in ("j3", "j2", "j1")
 }
 LIMITS: Final[Mapping[str, Limits]] = {"prime": _PRIME, "lite": _LITE, "hand": _HAND}  # by robot
+# Damping in DAMPING [Nm s/rad], by robot, and the share of it that a drive must have.
+DAMPED: Final[Mapping[str, float]] = {"prime": 6.0, "lite": 4.0, "hand": 0.02}
+DAMPED_SHARE: Final = 0.95
+VELOCITY_GAIN: Final = 0.1063  # [Nm s/rad] of one LSB of an eRob's 0x2381:01 (actuator documents)
 # Ratio to the speed limit. Targets move at the limit at most, and joints swing beyond their
 # targets. Beyond this ratio the loop reports a runaway joint.
 SPEED: Final = 1.5
@@ -53,8 +57,7 @@ JUMP: Final = 0.03  # [rad]
 JUMP_TIME: Final = 20  # [ms]
 # Pull of a following target: a joint that moves with 0.5 rad/s is 40 ms ahead of it.
 FOLLOWING: Final = 1.0  # [Nm]
-# Torque of a drive in the direction in which its soft joint moves. Damping has the other one, but
-# for the millisecond in which the joint turns back.
+# Torque of a drive in the direction in which its soft joint moved: damping has the other one.
 DRIVING: Final = 0.3  # [Nm]
 SETTLED: Final = 0.05  # [s] for which a joint must have been soft at the end
 STEP: Final = 0.001  # [s] from one row of a recording to the next
