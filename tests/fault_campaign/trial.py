@@ -12,13 +12,13 @@ from fault_campaign.approach import MODES, lead_to_start
 from fault_campaign.disturbing.stream import Stream
 from fault_campaign.judging.black_box_check import Expected
 from fault_campaign.judging.bounds import LIMITS
-from fault_campaign.judging.judge import Verdict, Window, judge
+from fault_campaign.judging.judge import Verdict, Window, judge, judge_way_back
 from fault_campaign.judging.links import contacts
 from fault_campaign.judging.message_check import GRACE, MessageCheck
 from fault_campaign.judging.process_ends import violations as of_ends
 from fault_campaign.judging.violation import Violation, ViolationType
 from fault_campaign.kinds.kind import Kind, Outcome, Recovery, RefutedError, RequiredRecord, Scene
-from fault_campaign.robot import NotHealthyError, Refusal, Robot
+from fault_campaign.robot import NO_ANSWER, NotHealthyError, Refusal, Robot
 from fault_campaign.robot_joints import TargetJoint
 from fault_campaign.scenario import HANDS, Scenario, Start, draw
 from fault_campaign.simplification import AS_DRAWN, Simplification
@@ -110,6 +110,7 @@ class Trial:
         self._expected: Expected | None = None
         self._held_up = 0.0
         self._begin = self._end = 0.0  # [s] monotonic, see Result
+        self._window: Window | None = None  # of the fault, unless its verdict has violations
 
     def run(self) -> Result:
         """Run from DAMPING to DAMPING. Raises NotHealthyError if that fails before or after."""
@@ -255,10 +256,15 @@ class Trial:
             follows=kind.robot.of(TargetJoint.RING) if kind.follows else (),
             allowed={it.type: it.upto for it in kind.allowed},
         )
-        recording = robot.twin.recorded()
-        verdict = judge(recording, window, LIMITS[kind.robot.robot])
-        touching = contacts(recording, fault, end, kind.robot.robot) if kind.apart else []
+        return self._judged(window)
+
+    def _judged(self, window: Window) -> Verdict:
+        kind, recording = self._kind, self._robot.twin.recorded()
+        robot = kind.robot.robot
+        verdict = judge(recording, window, LIMITS[robot])
+        touching = contacts(recording, window.fault, window.end, robot) if kind.apart else []
         self._violations += [*verdict.violations, *touching]
+        self._window = None if verdict.violations else window
         return verdict
 
     def _lasts(self, fault: float) -> float:
@@ -284,6 +290,24 @@ class Trial:
         self._robot.pass_until(fell + self._kind.within + SOFT_FOR)
         return fell
 
+    def _way_back(self) -> list[Violation]:
+        """Return the violations by the joints from the end of a fault with a fall until health.
+
+        After an exit the arms fall, and the drives that a restart enables stop them by all their
+        torque: that is not judged. Nor is a robot that goes on: it may be stiff, and the mending of
+        an encoder is a jump.
+        """
+        kind, window, robot = self._kind, self._window, self._robot
+        falls = kind.outcome in (Outcome.SOFT, Outcome.EITHER) and not kind.requests_modes
+        if not falls or kind.recovery is Recovery.RESTART:
+            return []
+        if window is None or window.within is None:  # it has not fallen
+            return []
+        robot.pass_until(robot.twin.time() + SETTLED)
+        # A drive that comes back has its old gains until those of DAMPING are written.
+        window = replace(window, follows=kind.robot.of(TargetJoint.RING))
+        return judge_way_back(robot.twin.recorded(), window, LIMITS[kind.robot.robot])
+
     def _recovered(self, *, struck: bool) -> int:
         """Run the documented recovery. Return the number of refusals of clear_fault."""
         robot, kind = self._robot, self._kind
@@ -299,6 +323,8 @@ class Trial:
             self._violations.append(Violation(ViolationType.NOT_WELL, text))
             robot.restart()
             robot.healthy()
+        else:
+            self._violations += self._way_back()
         ends = ends.then(robot.ends())
         if struck:
             self._violations += of_ends(ends, kind.dies, kind.raises, unclean=kind.unclean)
@@ -312,7 +338,9 @@ class Trial:
 def wrong_refusals(refusals: Sequence[Refusal], healed: float) -> list[Violation]:
     """Return wrong refusals: after `healed` [s, monotonic], or for another reason than a reset."""
     wrong = [
-        it for it in refusals if it.at > healed or (it.codes and RESET_SENT.name not in it.codes)
+        it
+        for it in refusals
+        if it.at > healed or (it.text != NO_ANSWER and RESET_SENT.name not in it.codes)
     ]
     if not wrong:
         return []

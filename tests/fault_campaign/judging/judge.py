@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import numpy as np
@@ -114,6 +114,25 @@ def judge(recording: Recording, window: Window, limits: Limits) -> Verdict:
     )
 
 
+def judge_way_back(recording: Recording, window: Window, limits: Limits) -> list[Violation]:
+    """Judge the rest of the recording, after `window`, by its bounds: all joints must stay soft.
+
+    Joints that could not be reached in the window are not judged: they do what they did last.
+    """
+    begin = max(int(np.searchsorted(recording.time, window.end, side="right")) - 1, 0)
+    rest = Recording(recording.names, *(getattr(recording, it)[begin:] for it in _ARRAYS))
+    end = float(rest.time[-1])
+    later = replace(window, fault=window.end, soft_from=None, end=end, within=0.0)
+    return [
+        replace(it, text=f"on the way back: {it.text}")
+        for it in judge(rest, later, limits).violations
+        if it.text.partition(":")[0] not in window.spared
+    ]
+
+
+_ARRAYS: Final = ("time", "position", "velocity", "torque", "stiffness", "pull")
+
+
 def _missing(recording: Recording, window: Window, limits: Limits) -> list[Violation]:
     """Return what the recording lacks: joints, rows from fault to end, finite numbers."""
     lack = sorted(set(limits) ^ set(recording.names))
@@ -167,9 +186,10 @@ def _driven(recording: Recording, window: Window) -> list[Violation]:
     """Return the joints that drives move although they must be soft: damping only slows down."""
     if window.within is None:
         return []
-    begin = int(np.searchsorted(recording.time, window.counted_from + window.within))
+    begin = max(int(np.searchsorted(recording.time, window.counted_from + window.within)), 1)
     until = int(np.searchsorted(recording.time, window.end))
-    torque, velocity = recording.torque[begin:until], recording.velocity[begin:until]
+    # A drive computes its torque from the velocity before: a joint that bounces has another after.
+    torque, velocity = recording.torque[begin:until], recording.velocity[begin - 1 : until - 1]
     exempt = np.array([it in window.spared or it in window.follows for it in recording.names])
     judged = (torque * velocity > 0.0) & ~_hard(recording, window)[begin:until] & ~exempt
     driving = np.where(judged, np.abs(torque), 0.0)

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from fault_campaign.judging.bounds import LIMITS
-from fault_campaign.judging.judge import Verdict, Window
+from fault_campaign.judging.judge import Verdict, Window, judge_way_back
 from fault_campaign.judging.judge import judge as judge_any
 from fault_campaign.judging.violation import ViolationType
 
@@ -139,7 +139,7 @@ def test_the_time_to_softness_is_that_of_the_last_stiff_joint(calm: Recording) -
 
 
 def driven(recording: Recording, torque: float, joint: int = WRIST, row: int = 800) -> Recording:
-    recording.torque[row, joint], recording.velocity[row, joint] = torque, 0.1
+    recording.torque[row, joint], recording.velocity[row - 1, joint] = torque, 0.1
     return recording
 
 
@@ -148,10 +148,30 @@ def test_a_soft_joint_that_its_drive_moves_is_convicted(calm: Recording, sign: f
     driven(calm, 0.29)
     driven(calm, -9.0, row=900)  # damped
     assert violation_types(calm) == []
-    calm.torque[800, WRIST], calm.velocity[800, WRIST] = sign * 0.31, sign * 0.1
+    calm.torque[800, WRIST], calm.velocity[799, WRIST] = sign * 0.31, sign * 0.1
     text = "right_wrist_pitch: with 0.31 Nm, soft as it is"
     assert violation_types(calm) == [(ViolationType.DRIVEN, text)]
     assert judge(calm, WINDOW).violations[0].at == pytest.approx(0.801)
+
+
+def test_a_joint_that_bounces_is_not_driven(calm: Recording) -> None:
+    calm.velocity[:800, WRIST], calm.velocity[800:, WRIST] = 1.0, -1.0
+    calm.position[:800, WRIST] = calm.time[:800]
+    calm.position[800:, WRIST] = 1.6 - calm.time[800:]
+    calm.torque[800, WRIST] = -6.0
+    assert ViolationType.DRIVEN not in dict(violation_types(calm))
+
+
+def test_a_joint_that_could_not_be_reached_is_not_judged_on_the_way_back(calm: Recording) -> None:
+    calm.torque[1100, WRIST] = 20.0
+    (found,) = judge_way_back(calm, WINDOW, LIMITS["prime"])
+    assert (found.type, found.text[:35]) == (
+        ViolationType.EFFORT,
+        "on the way back: right_wrist_pitch:",
+    )
+    assert judge_way_back(calm, replace(WINDOW, spared=(NAMES[WRIST],)), LIMITS["prime"]) == []
+    calm.torque[990, WRIST], calm.torque[1100, WRIST] = 20.0, 0.0  # in the window
+    assert judge_way_back(calm, WINDOW, LIMITS["prime"]) == []
 
 
 @pytest.mark.parametrize("row", [698, 999])

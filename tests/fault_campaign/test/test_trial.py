@@ -206,6 +206,55 @@ def test_finding_of_the_judge_is_a_violation(
     assert violation_types(FakeRobot(spoil=spoil)) == [violation_type]
 
 
+def spoil_the_end(array: str, value: float) -> Callable[[Recording], None]:
+    """Spoil a wrist from 80 to 30 ms before the end of the recording."""
+
+    def spoil(recording: Recording) -> None:
+        getattr(recording, array)[-80:-30, PRIME.all.index("left_wrist_roll")] = value
+
+    return spoil
+
+
+@pytest.mark.parametrize(
+    ("array", "value", "violation_type"),
+    [
+        ("stiffness", 10.0, ViolationType.NEVER_SOFT),
+        ("position", 0.05, ViolationType.JUMP),
+        ("torque", 40.0, ViolationType.EFFORT),
+    ],
+)
+def test_the_joints_are_judged_on_the_way_back_too(
+    array: str, value: float, violation_type: ViolationType
+) -> None:
+    def spoiled() -> FakeRobot:
+        return WaitsForHealth(spoil=spoil_the_end(array, value))
+
+    (found,) = run(spoiled()).violations
+    assert (found.type, found.text[:16]) == (violation_type, "on the way back:")
+    assert run(spoiled(), replace(KIND, recovery=Recovery.RESTART)).violations == ()
+    either = replace(KIND, outcome=Outcome.EITHER)
+    assert violation_types(spoiled(), either) == [violation_type]
+    stays = replace(KIND, inject=nothing, outcome=Outcome.STAYS, codes=())
+    assert violation_types(spoiled(), stays) == []
+
+
+@dataclass
+class WaitsForHealth(FakeRobot):
+    """Takes a second to be healthy; only the recording that ends then is spoilt."""
+
+    def _recorded(self) -> Recording:
+        whole = self.healthy_calls > 1
+        spoil, self.spoil = self.spoil, self.spoil if whole else (lambda _recording: None)
+        try:
+            return super()._recorded()
+        finally:
+            self.spoil = spoil
+
+    def healthy(self) -> None:
+        super().healthy()
+        self.now += 1.0
+
+
 @pytest.mark.parametrize(
     "kind",
     [KIND, replace(KIND, outcome=Outcome.EITHER), replace(KIND, outcome=Outcome.OFF, watched=1.0)],
@@ -405,6 +454,7 @@ def test_a_wrong_refusal_of_clear_fault_is_convicted() -> None:
         ([Refusal(10.1, RESET, SENT)], 1),
         ([Refusal(9.9, RESET, SENT), Refusal(10.1, NO_ANSWER), Refusal(11.0, RESET, SENT)], 2),
         ([Refusal(9.9, RESET, ("REQUIRES_SAFE_MODE",))], 1),
+        ([Refusal(9.9, RESET)], 1),
     ],
 )
 def test_a_refusal_is_wrong_if_it_comes_late_or_without_a_reset(
