@@ -64,6 +64,15 @@ def test_stop_and_lost_heartbeat_hold_until_the_fault_is_cleared_and_hc_down_end
     assert "control ended: exit code 0; stopping the others" in up.text
 
 
+def test_a_heartbeat_may_begin_before_the_robot(start: Starter) -> None:
+    desk = start.hc("heartbeat", "desk", "--timeout", "0.5")
+    desk.wait_for("heartbeat of desk, every 0.1 s")
+    assert "hc: no control process answers on ROS_DOMAIN_ID" in desk.text
+    assert "; the heartbeat is sent all the same" in desk.text
+    desk.send(signal.SIGINT)
+    assert desk.finish() == 0
+
+
 @pytest.mark.parametrize(
     ("command", "message"),
     [

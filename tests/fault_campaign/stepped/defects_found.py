@@ -30,7 +30,7 @@ FOUND: Final = (
     Found(
         "permission_asked_once",
         "ring: frames lost while gains are written",
-        1879062157,
+        1879062170,
         ViolationType.SDO_WRITE,
     ),
     Found(
@@ -42,7 +42,7 @@ FOUND: Final = (
     Found(
         "old_register_believed",
         "process: impedance manager killed while it writes to a slow drive",
-        1361837932,
+        1361837935,
         ViolationType.NEVER_SOFT,
     ),
     Found("callback_error_raised", "controller: a callback raises", 87783753, ViolationType.DIED),
