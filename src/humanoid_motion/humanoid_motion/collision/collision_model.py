@@ -46,10 +46,10 @@ class CollisionModel:
             raise ConfigError(f"collision shapes: MuJoCo refuses the URDF: {error}") from error
         self._data = mujoco.MjData(self._model)
         checked = checked_shapes(self._model, neighbours=disabled is not None)
+        self._checked = checked
         self._first, self._second = np.array(checked, dtype=np.intp).reshape(-1, 2).T
-        # Shapes whose centres are no nearer than this are farther apart than DETECTED.
         bounds = self._model.geom_rbound
-        self._near = bounds[self._first] + bounds[self._second] + DETECTED  # [m]
+        self._bounds = bounds[self._first] + bounds[self._second]  # [m] of the spheres around them
         self._joints = tuple(joints)
         self._address = self._addresses(joints)
         self.names: tuple[str, ...] = tuple(
@@ -65,24 +65,24 @@ class CollisionModel:
 
     def clearance(self, position: FloatArray) -> Clearance:
         """Return the smallest distance at `position` (n_joints,) [rad]."""
-        pairs = self.pairs(position)
-        if not pairs:
-            return Clearance(DETECTED, None)
-        nearest = min(pairs, key=pairs.__getitem__)
-        return Clearance(pairs[nearest], nearest)
+        least = self._least(position)
+        order = least.argsort()
+        distance, nearest = DETECTED, -1
+        for i, bound in zip(order.tolist(), least[order].tolist(), strict=True):
+            if bound >= distance:
+                break
+            found = self._distance(i, distance)
+            if found < distance:
+                distance, nearest = found, i
+        return Clearance(distance, None if nearest < 0 else self._pair(nearest))
 
     def pairs(self, position: FloatArray) -> dict[LinkPair, float]:
         """Return the distance [m] of every pair nearer than DETECTED at `position` (n_joints,)."""
-        model, data = self._model, self._data
-        self._place(position)
-        away = data.geom_xpos[self._first] - data.geom_xpos[self._second]
-        near = np.flatnonzero(np.einsum("ij,ij->i", away, away) < self._near**2)
         found: dict[LinkPair, float] = {}
-        for one, other in zip(self._first[near].tolist(), self._second[near].tolist(), strict=True):
-            # Not MuJoCo's contacts: with a margin they miss boxes that are near, and are rough.
-            distance = float(mujoco.mj_geomDistance(model, data, one, other, DETECTED, None))
+        for i in np.flatnonzero(self._least(position) < DETECTED).tolist():
+            distance = self._distance(i, DETECTED)
             if distance < DETECTED:
-                pair = LinkPair.of(self.names[one], self.names[other])
+                pair = self._pair(i)
                 found[pair] = min(found.get(pair, DETECTED), distance)
         return found
 
@@ -115,6 +115,24 @@ class CollisionModel:
             found |= {model.joint(i).name for i in range(first, first + model.body_jntnum[body])}
             body = int(model.body_parentid[body])
         return found
+
+    def _least(self, position: FloatArray) -> FloatArray:
+        """Return a lower bound [m] for each pair of shapes at `position`: of their spheres."""
+        self._place(position)
+        away = self._data.geom_xpos[self._first] - self._data.geom_xpos[self._second]
+        least: FloatArray = np.sqrt(np.einsum("ij,ij->i", away, away)) - self._bounds
+        return least
+
+    def _distance(self, number: int, most: float) -> float:
+        """Return the distance [m] of a pair of shapes where they are; `most` if it is larger."""
+        one, other = self._checked[number]
+        # Not MuJoCo's contacts: with a margin they miss boxes that are near, and are rough.
+        return float(mujoco.mj_geomDistance(self._model, self._data, one, other, most, None))
+
+    def _pair(self, number: int) -> LinkPair:
+        """Return the links of a pair of shapes."""
+        one, other = self._checked[number]
+        return LinkPair.of(self.names[one], self.names[other])
 
     def _place(self, position: FloatArray) -> None:
         self._data.qpos[self._address] = position

@@ -42,8 +42,10 @@ def _two(one: tuple[str, str], other: tuple[str, str], place: str, extension: st
 
 
 def _distance(urdf: str) -> float:
-    found = CollisionModel(urdf, ("one", "other")).clearance(np.zeros(2))
+    model = CollisionModel(urdf, ("one", "other"))
+    found = model.clearance(np.zeros(2))
     assert found.links is not None
+    assert model.pairs(np.zeros(2)) == {found.links: pytest.approx(found.distance, abs=1e-6)}
     return found.distance
 
 
@@ -96,6 +98,9 @@ def test_pairs_are_those_that_are_near_one_by_one() -> None:
         near = {pair: distance for pair, distance in apart.items() if distance < DETECTED}
         assert near
         assert model.pairs(position) == pytest.approx(near, abs=1e-9)
+        found = model.clearance(position)
+        assert found.links is not None
+        assert near[found.links] == min(near.values()) == pytest.approx(found.distance, abs=1e-6)
 
 
 @pytest.mark.parametrize("flag", ["contact", "constraint", "nativeccd"])
