@@ -131,7 +131,7 @@ class DryFriction:
         last step.
         """
         self._wrenches[:] = 0.0
-        if self._data.xfrc_applied.any():
+        if np.count_nonzero(self._data.xfrc_applied):
             self._add_wrenches()
         for angle, dof, friction in self._rows:
             push = velocity = self._speeds[dof]
