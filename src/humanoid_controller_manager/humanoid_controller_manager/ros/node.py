@@ -64,8 +64,9 @@ from humanoid_controller_manager.safety.measurement_check import MeasurementChec
 from humanoid_controller_manager.switching.lifecycle import Lifecycle
 from humanoid_controller_manager.switching.registry import Registry, listeners_of, slots_of
 
-# [s] between two waits for requests of services, too: two periods of the statements.
-SERVICE_PERIOD: Final = 0.04
+# [s] between two waits for requests of services, too. It is less than a period of the statements:
+# without other messages each wait includes them, and a request waits for nothing.
+SERVICE_PERIOD: Final = 0.018
 
 
 class ControllerManagerNode:

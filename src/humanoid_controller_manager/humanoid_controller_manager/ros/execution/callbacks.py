@@ -196,7 +196,7 @@ class CallbackExecutor(SingleThreadedExecutor):  # type: ignore[misc] # rclpy ha
         if with_services:
             self._services_due = now + self._service_period
         else:
-            # A little later than due: a timer of twice that rate ends the wait first.
+            # Later than due: a timer of about that rate ends the wait first.
             longest = self._services_due - now + 0.5 * self._service_period
             timeout = longest if timeout is None else min(timeout, longest)
         ready = self._prepared.wait(
