@@ -57,9 +57,6 @@ JUMP: Final = 0.03  # [rad]
 JUMP_TIME: Final = 20  # [ms]
 # Pull of a following target: a joint that moves with 0.5 rad/s is 40 ms ahead of it.
 FOLLOWING: Final = 1.0  # [Nm]
-# The same of a drive that comes back with its old gains to a joint that has fallen without torque,
-# by up to 2 rad/s: the target is 70 ms behind.
-CATCHING: Final = 3.0  # [Nm]
 # Torque of a drive in the direction in which its soft joint moved: damping has the other one.
 DRIVING: Final = 0.3  # [Nm]
 SETTLED: Final = 0.05  # [s] for which a joint must have been soft at the end

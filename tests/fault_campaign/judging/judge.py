@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fault_campaign.judging.bounds import (
-    CATCHING,
     DRIVING,
     EFFORT,
     FOLLOWING,
@@ -61,7 +60,6 @@ class Window:
     within: float | None = None  # [s] until all joints must be soft; None: they need not be
     spared: Collection[str] = ()  # joints that cannot be softened any more
     follows: Collection[str] = ()  # joints of which a target that follows counts as soft
-    following: float = FOLLOWING  # [Nm] most pull of such a target
     allowed: Mapping[ViolationType, float] = field(
         default_factory=dict
     )  # instead of the general bounds
@@ -124,9 +122,7 @@ def judge_way_back(recording: Recording, window: Window, limits: Limits) -> list
     begin = max(int(np.searchsorted(recording.time, window.end, side="right")) - 1, 0)
     rest = Recording(recording.names, *(getattr(recording, it)[begin:] for it in _ARRAYS))
     end = float(rest.time[-1])
-    later = replace(
-        window, fault=window.end, soft_from=None, end=end, within=0.0, following=CATCHING
-    )
+    later = replace(window, fault=window.end, soft_from=None, end=end, within=0.0, follows=())
     return [
         replace(it, text=f"on the way back: {it.text}")
         for it in judge(rest, later, limits).violations
@@ -235,7 +231,7 @@ def _hard(recording: Recording, window: Window) -> NDArray[np.bool_]:
     """Return which joint is stiff in which step, shape (steps, n_joints)."""
     hard: NDArray[np.bool_] = recording.stiffness != 0.0
     follows = np.array([name in window.follows for name in recording.names])
-    hard = hard & ~(follows & (np.abs(recording.pull) <= window.following))
+    hard = hard & ~(follows & (np.abs(recording.pull) <= FOLLOWING))
     spared = np.array([name in window.spared for name in recording.names])
     found: NDArray[np.bool_] = hard & ~spared
     return found

@@ -187,4 +187,10 @@ FOUND: Final = (
         433039363,
         ViolationType.REFUTED,
     ),
+    Found(
+        "old_gains_enabled",
+        "ring: cable cut behind a slave",
+        1988180716,
+        ViolationType.SOFT_TOO_LATE,
+    ),
 )

@@ -12,6 +12,8 @@ from dataclasses import replace
 from math import inf
 from typing import Any, Final
 
+import numpy as np
+
 from fault_campaign.disturbing.sabotage import put
 from fault_campaign.stepped import reverted_can_mends as can
 from humanoid_bringup_prime.impedance import register_record
@@ -32,6 +34,7 @@ from humanoid_devices_erob.mailbox.sdo_batch import Results
 from humanoid_devices_erob.operation.drive_impedance import DriveImpedance
 from humanoid_devices_erob.operation.joint_states_gate import JointStatesGate
 from humanoid_devices_erob.operation.operation import Operation
+from humanoid_devices_erob.operation.recovery import Recovery
 from humanoid_joint_client.status import Execution, Status
 from humanoid_joint_stream.command.stream_execution import EndReason, StreamExecution
 from humanoid_joint_stream.server.command_stream import CommandStream
@@ -287,6 +290,20 @@ def _cleared_fault_ends() -> None:
     put(Session, "receive", received)
 
 
+def _old_gains_enabled() -> None:
+    """Enable a drive that comes back while it still has the gains of the mode before.
+
+    The mend: `Recovery` waits until the gains have been replaced.
+    """
+    begin = Recovery.__init__
+
+    def at_once(self: Recovery, *arguments: Any) -> None:
+        begin(self, *arguments)
+        self._too_stiff = lambda: np.zeros(len(self._joint_at), dtype=bool)
+
+    put(Recovery, "__init__", at_once)
+
+
 REVERTED_MENDS: Final[dict[str, Callable[[], None]]] = {
     "permission_asked_once": _permission_asked_once,
     "gate_in_the_clients": _gate_in_the_clients,
@@ -315,6 +332,7 @@ REVERTED_MENDS: Final[dict[str, Callable[[], None]]] = {
     "old_command_executed": _old_command_executed,
     "lease_over_a_stream": _lease_over_a_stream,
     "cleared_fault_ends": _cleared_fault_ends,
+    "old_gains_enabled": _old_gains_enabled,
 }
 # Found only if threads are interrupted between any two statements.
 BY_INTERRUPTIONS: Final[dict[str, Callable[[], None]]] = {

@@ -182,19 +182,28 @@ class DriveImpedance:
         gains = (self._position_gain > 0) & (self._velocity_gain > 0)
         return np.asarray((self._gate == FACTORY) | (self._gate == BUS_WRITTEN) & gains)
 
+    @property
+    def too_stiff(self) -> NDArray[np.bool_]:
+        """Return the joints (n,) that may be stiff by written gains although the mode is soft.
+
+        A drive with unknown gains may be stiff.
+        """
+        if self.mode not in SAFE_MODES:
+            return np.zeros(len(self.drives), dtype=bool)
+        doubtful = (self._position_gain != 0) | (self._velocity_gain == UNKNOWN)
+        return np.asarray((self._gate != FACTORY) & doubtful)
+
     def softening(self, writable: Callable[[int], bool]) -> SdoBatch | None:
         """Return the batch that softens stiff drives in a soft mode, if the manager fails to.
 
-        A drive with unknown gains may be stiff. A slave that is not `writable` now is softened as
-        soon as it is.
+        A slave that is not `writable` now is softened as soon as it is.
         """
         report = self.report
         if report is not None and self._promises(report):
             self._latest_report = max(self._latest_report, report.arrived)
         if self.mode not in SAFE_MODES or self._clock() - self._latest_report <= MANAGER_SILENCE:
             return None
-        doubtful = (self._position_gain != 0) | (self._velocity_gain == UNKNOWN)
-        stiff = np.flatnonzero((self._gate != 0) & doubtful)
+        stiff = np.flatnonzero(self.too_stiff)
         soften = [joint for joint in stiff if writable(int(self._settings.ring_position[joint]))]
         writes = [write for joint in soften for write in self._softened(int(joint))]
         if not writes:

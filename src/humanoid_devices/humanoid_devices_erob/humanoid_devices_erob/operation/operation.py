@@ -66,7 +66,9 @@ class Operation:
         )
         self._gate = gate
         self._clock = ring.machine.clock
-        self._recovery = Recovery(master, ring, joint_at)
+        self._recovery = Recovery(
+            master, ring, joint_at, lambda: self.frame.to_ring(impedance.too_stiff)
+        )
         self._all_in_op: Sequence[AlStatus] = [AlStatus(AlState.OP)] * len(joint_at)
         self.states: Sequence[AlStatus] = self._all_in_op  # latest AL states of all slaves
         self.mailed = np.zeros(len(SdoStatus), dtype=np.int64)  # objects by result

@@ -1,6 +1,6 @@
 """Lead drives back to operation after a fault, a little in every tick."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 import numpy as np
@@ -8,6 +8,7 @@ import numpy as np
 from humanoid_control_common.rules.reasons import NO_REASON, Reason, joined
 from humanoid_devices_erob.bring_up.readiness import Readiness
 from humanoid_devices_erob.drive.cia402_sequencer import Mask
+from humanoid_devices_erob.errors import joined_by_text
 from humanoid_devices_erob.master.al_state import AlState, AlStatus
 from humanoid_devices_erob.master.master import EthercatMaster
 from humanoid_devices_erob.master.ring import Ring
@@ -16,16 +17,33 @@ from humanoid_devices_erob.reason_codes import DRIVE_NOT_READY, SLAVE_NOT_CONFIG
 STATE_TIMEOUT: Final = 0.1  # [s] until the state of a slave is requested again
 TIMEOUT: Final = 3.0  # [s] for the whole
 
+_NOT_SOFTENED: Final = (
+    "not enabled: the gains of the mode in force could not be written, and those of before may be "
+    "stiff: see what `hc status` says of joint states and gains"
+)
+
 
 class Recovery:
-    """AL states first, then modes, then drives. `remark` holds what is left to be done."""
+    """AL states first, then modes and gains, then drives. `remark` holds what is left to be done.
 
-    def __init__(self, master: EthercatMaster, ring: Ring, joint_at: Sequence[str]) -> None:
+    Args:
+        too_stiff: returns the drives, in ring order, whose gains of before must be replaced first:
+            they would catch a joint that falls.
+    """
+
+    def __init__(
+        self,
+        master: EthercatMaster,
+        ring: Ring,
+        joint_at: Sequence[str],
+        too_stiff: Callable[[], Mask],
+    ) -> None:
         self.active = False
         self.remark = NO_REASON
         self.recovered: list[int] = []  # slaves that had left OP and are back
         self._master, self._ring, self._joint_at = master, ring, joint_at
         self._readiness = Readiness(ring, master, joint_at)
+        self._too_stiff = too_stiff
         self._next_request = np.zeros(len(joint_at))  # [s] of the next request to each slave
         self._left_op: Mask = np.zeros(len(joint_at), dtype=bool)
         self._left_out: Mask = np.zeros(len(joint_at), dtype=bool)
@@ -65,7 +83,7 @@ class Recovery:
         readiness.forget(np.flatnonzero(~in_op).tolist())
         candidates = in_op & ~sequencer.wanted & ~self._left_out
         readiness.query(np.flatnonzero(candidates).tolist())
-        ready = candidates & readiness.ready
+        ready = candidates & readiness.ready & ~self._too_stiff()
         sequencer.enable(ready, reset_faults=True)
         readiness.forget(np.flatnonzero(ready).tolist())  # queried anew after another fault
         enabled = self._ring.enabled & in_op
@@ -81,10 +99,14 @@ class Recovery:
         self.active = False
         self.recovered = np.flatnonzero(enabled & self._left_op).tolist()
         refused = ~(enabled | lost | self._left_out | self._ring.sequencer.wanted)
-        unready = self._readiness.problems(np.flatnonzero(refused).tolist())
+        refused_slaves = np.flatnonzero(refused).tolist()
+        stiff = np.flatnonzero(refused & self._readiness.ready & self._too_stiff()).tolist()
+        unready = (
+            self._readiness.problems(refused_slaves),
+            joined_by_text((self._joint_at[slave], _NOT_SOFTENED) for slave in stiff),
+        )
         problems = [self._why_left_out]
-        if unready:
-            problems.append(Reason.of(DRIVE_NOT_READY, unready))
+        problems += [Reason.of(DRIVE_NOT_READY, text) for text in unready if text]
         self._ring.sequencer.disable(~enabled)
         # No frame reaches the others: they may be behind a cut cable.
         unconfigured = lost & (np.arange(len(lost)) < self._master.present)

@@ -10,7 +10,9 @@ import pytest
 
 from humanoid_control_common.rules.modes import Mode
 from humanoid_control_common.rules.safety import SafetyFlag, SafetyLevel
+from humanoid_devices_erob.drive.gains import gains_to_registers
 from humanoid_devices_erob.operation.drive_monitor import SILENCE
+from humanoid_devices_erob.operation.recovery import TIMEOUT as RECOVERY_TIMEOUT
 
 if TYPE_CHECKING:
     from src.humanoid_devices.humanoid_devices_erob.test.system.conftest import Bench
@@ -399,6 +401,45 @@ def test_gains_that_survived_a_cut_are_read_again_after_the_reset(bench) -> None
     bench.tick(10)
     assert bench.system.impedance_confirmed()
     assert np.isfinite(bench.system.realized_stiffness()).all()
+
+
+def cut_in_a_stiff_mode(bench: Bench) -> None:
+    """Cut the cable behind j1 in STANDBY for so long that the drives leave OP; fall to DAMPING."""
+    make_stiff(bench)
+    bench.control.cut(1)
+    bench.tick(30)
+    request_damping(bench)
+    bench.tick(5)
+    bench.control.mend()
+    assert bench.of_drives("pos_reg")[2:] == [515] * 2
+
+
+def test_drives_that_kept_stiff_gains_behind_a_cut_are_soft_before_they_are_enabled(bench) -> None:
+    cut_in_a_stiff_mode(bench)
+    registers = gains_to_registers(0.0, np.full(4, 6.0), torque_constant=0.132e-3, gear=50.0)
+    bench.system.reset_faults()
+    enabled_with = set()
+    for _ in range(int(2.0 / bench.period)):
+        bench.state_impedance(registers, confirmed=False)  # the impedance manager is about to write
+        bench.tick()
+        words, gains = bench.of_drives("statusword"), bench.of_drives("pos_reg")
+        enabled_with |= {(slave, gains[slave]) for slave in (2, 3) if words[slave] == HEALTHY}
+    assert enabled_with == {(2, 0), (3, 0)}
+    assert bench.system.safety().level is SafetyLevel.OK
+
+
+def test_drives_whose_stiff_gains_can_not_be_replaced_are_not_enabled_and_named(bench) -> None:
+    cut_in_a_stiff_mode(bench)
+    bench.publishing = False  # no SDO write is allowed
+    bench.system.reset_faults()
+    bench.tick(int(RECOVERY_TIMEOUT / bench.period) + 10)
+    assert [word == HEALTHY for word in bench.of_drives("statusword")] == [True, True, False, False]
+    report = bench.system.safety()
+    assert "j2, j3: not enabled: the gains of the mode in force" in report.message
+    assert "DRIVE_NOT_READY" in report.codes
+    bench.publishing = True
+    mended(bench)
+    assert bench.of_drives("pos_reg") == [0] * 4
 
 
 def test_drives_that_receive_without_an_answer_are_disabled(bench) -> None:
