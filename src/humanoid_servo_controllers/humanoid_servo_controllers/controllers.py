@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from humanoid_control_common.clamping import clamp
 from humanoid_control_common.errors import ConfigError, ControllerError
 from humanoid_control_common.robot.joints import FloatArray
 from humanoid_control_common.robot.mit_interface import Capability, JointCommand, JointState
@@ -237,8 +238,7 @@ class VelocityController(ServoController):
         return VelocityServo(output, _pid(parameters, own), _deadband(parameters, own, robot))
 
     def _clamped(self, command: FloatArray) -> FloatArray:
-        found: FloatArray = np.clip(command, -self._limits.velocity, self._limits.velocity)
-        return found
+        return clamp(command, -self._limits.velocity, self._limits.velocity)
 
 
 class PositionController(ServoController):
@@ -252,9 +252,7 @@ class PositionController(ServoController):
         return PositionServo(output, _pid(parameters, own), _deadband(parameters, own, robot))
 
     def _clamped(self, command: FloatArray) -> FloatArray:
-        limits = self._limits
-        found: FloatArray = np.clip(command, limits.target_lower, limits.target_upper)
-        return found
+        return clamp(command, self._limits.target_lower, self._limits.target_upper)
 
 
 class MixedPositionVelocityController(PositionController):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from humanoid_control_common.clamping import clamp
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.robot.joints import FloatArray, JointLimits
 from humanoid_control_common.robot.mit_interface import (
@@ -161,8 +162,8 @@ class GravityCompensation:
         if not np.isfinite(torque).all():
             return  # a joint without measurement: the loop leaves the mode for that
         step = self._limits.effort * (period / RISE)
-        change = np.clip(torque, -effort_limit, effort_limit) - self._torque
-        self._torque += np.clip(change, -step, step)
+        change = clamp(torque, -effort_limit, effort_limit) - self._torque
+        self._torque += clamp(change, -step, step)
 
     def _add_effort(
         self, state: JointState, command: JointCommand, effort_limit: FloatArray
@@ -174,7 +175,7 @@ class GravityCompensation:
         braking = -damping * state.velocity
         low = np.minimum(np.minimum(-effort_limit - braking, 0.0), driving)
         high = np.maximum(np.maximum(effort_limit - braking, 0.0), driving)
-        added: FloatArray = np.clip(driving + self._torque, low, high) - driving
+        added = clamp(driving + self._torque, low, high) - driving
         command.effort += np.where(self._takes_effort, added, 0.0)
         return added
 
@@ -189,10 +190,10 @@ class GravityCompensation:
         measured, target = state.position, command.position
         real = np.maximum(stiffness * self.efficiency, LEAST_STIFFNESS)
         reach = effort_limit / np.maximum(stiffness, LEAST_STIFFNESS)
-        bias = np.clip(self._torque / real, -self._largest_bias, self._largest_bias)
+        bias = clamp(self._torque / real, -self._largest_bias, self._largest_bias)
         low = np.maximum(np.minimum(self._limits.target_lower, measured), measured - reach)
         high = np.minimum(np.maximum(self._limits.target_upper, measured), measured + reach)
-        biased = np.clip(target + bias, np.minimum(low, target), np.maximum(high, target))
+        biased = clamp(target + bias, np.minimum(low, target), np.maximum(high, target))
         biases = ~self._takes_effort & (self._torque != 0.0)
         added = np.where(biases, biased - target, 0.0)
         command.position += added

@@ -6,6 +6,7 @@ from typing import ClassVar
 import numpy as np
 from pydantic import Field
 
+from humanoid_control_common.clamping import clamp
 from humanoid_control_common.configuration.config import StrictModel
 from humanoid_control_common.robot.mit_interface import Capability, JointCommand, JointState
 from humanoid_control_common.rules.modes import Mode
@@ -66,8 +67,8 @@ class TeachController(Controller):
     def update(self, state: JointState, command: JointCommand, now: float, period: float) -> None:
         """See Controller."""
         measured, trail = state.position, self._trail
-        np.clip(self._target, measured - trail, measured + trail, out=self._target)
-        np.clip(self._target, self._lower, self._upper, out=command.position)
+        clamp(self._target, measured - trail, measured + trail, out=self._target)
+        clamp(self._target, self._lower, self._upper, out=command.position)
         command.array[1:3] = 0.0
         command.stiffness.fill(self._gains.stiffness)
         command.damping[:] = self._damping

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from humanoid_control_common.clamping import clamp
 from humanoid_control_common.robot.joints import FloatArray
 from humanoid_servo_controllers.servo.friction_compensation import FrictionCompensation
 
@@ -85,5 +86,4 @@ class VelocityCurve:
 
     def velocity(self, error: FloatArray) -> FloatArray:
         """Return the velocity [rad/s] (n,) at `error` = target - position [rad], (n,)."""
-        found: FloatArray = np.clip(self.slope * error, self.lowest, self.highest)
-        return found
+        return clamp(self.slope * error, self.lowest, self.highest)

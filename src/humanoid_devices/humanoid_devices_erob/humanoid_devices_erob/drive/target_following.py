@@ -5,6 +5,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from humanoid_control_common.clamping import clamp
 from humanoid_control_common.robot.joints import FloatArray
 from humanoid_devices_erob.drive.joint_frame import ENCODER
 
@@ -69,10 +70,10 @@ class TargetRule:
         np.copyto(self._target, measured, where=(follow | self._creeping) & free)
         self._creeping = follow & ~free
         if self._creeping.any():
-            crept = np.clip(
+            crept = clamp(
                 measured, self._target - self._creep * time, self._target + self._creep * time
             )
-            leashed = np.clip(crept, measured - self._leash, measured + self._leash)
+            leashed = clamp(crept, measured - self._leash, measured + self._leash)
             np.copyto(self._target, leashed, where=self._creeping)
         self._returning |= follow
         behind = np.abs(measured - self._target)
