@@ -115,14 +115,22 @@ def judge(recording: Recording, window: Window, limits: Limits) -> Verdict:
 
 
 def judge_way_back(recording: Recording, window: Window, limits: Limits) -> list[Violation]:
-    """Judge the rest of the recording, after `window`, by its bounds: all joints must stay soft.
+    """Judge the rest of the recording, after `window`, by its bounds: no joint becomes stiff.
 
+    A target that follows counts as soft only for a drive that was stiff at the end of the window.
     Joints that could not be reached in the window are not judged: they do what they did last.
     """
     begin = max(int(np.searchsorted(recording.time, window.end, side="right")) - 1, 0)
     rest = Recording(recording.names, *(getattr(recording, it)[begin:] for it in _ARRAYS))
-    end = float(rest.time[-1])
-    later = replace(window, fault=window.end, soft_from=None, end=end, within=0.0, follows=())
+    stiff = [rest.names[i] for i in np.flatnonzero(rest.stiffness[0])]
+    later = replace(
+        window,
+        fault=window.end,
+        soft_from=None,
+        end=float(rest.time[-1]),
+        within=0.0,
+        follows=[it for it in window.follows if it in stiff],
+    )
     return [
         replace(it, text=f"on the way back: {it.text}")
         for it in judge(rest, later, limits).violations

@@ -174,13 +174,13 @@ def test_a_joint_that_could_not_be_reached_is_not_judged_on_the_way_back(calm: R
     assert judge_way_back(calm, WINDOW, LIMITS["prime"]) == []
 
 
-def test_no_joint_is_stiff_on_the_way_back_even_if_its_target_follows(calm: Recording) -> None:
+@pytest.mark.parametrize(("row", "types"), [(999, []), (1050, [ViolationType.SOFT_TOO_LATE])])
+def test_no_joint_becomes_stiff_on_the_way_back_even_if_its_target_follows(
+    calm: Recording, row: int, types: list[ViolationType]
+) -> None:
+    calm.stiffness[row:1080, WRIST] = 14.0
     follows = replace(WINDOW, follows=calm.names)
-    assert judge_way_back(calm, follows, LIMITS["prime"]) == []
-    calm.stiffness[1050:1080, WRIST] = 14.0
-    assert [it.type for it in judge_way_back(calm, follows, LIMITS["prime"])] == [
-        ViolationType.SOFT_TOO_LATE
-    ]
+    assert [it.type for it in judge_way_back(calm, follows, LIMITS["prime"])] == types
 
 
 @pytest.mark.parametrize("row", [698, 999])

@@ -17,6 +17,7 @@ class Timing:
     # cable that is no RX_TIMEOUT, which would look the same.
     silence_at_exit: float = 0.22
     gains_refresh: float = 0.5  # gains are sent again at 2 Hz (documents)
+    gains_insistence: float = 0.2  # changed gains are sent in every tick: frames may get lost
     recent: float = 1.0  # for how long an event counts as present
     overrun_periods: float = 4.0  # of the control loop; a command that waits longer is an overrun
     shortest_overrun: float = 0.2  # as RX_TIMEOUT: a hold-up alone must not look like an overrun

@@ -37,23 +37,34 @@ def gains_item(frame: CanFrame, motor: int = 0) -> GainsItem:
 
 
 def test_gains_are_due_until_they_were_transmitted() -> None:
-    gains = SentGains(1, 0.5)
+    gains = SentGains(1, 0.5, 0.2)
     assert gains.due([SOFT], 0.0) == [0]
     assert gains.due([SOFT], 0.02) == [0]
     gains.sent(gains_item(SOFT), 0.02)
     assert gains.due([SOFT], 0.04) == []
+    assert gains.due([STIFF], 0.04) == [0]
 
 
-def test_gains_are_due_on_change_and_at_2_hz() -> None:
-    gains = SentGains(1, 0.5)
+def test_changed_gains_are_due_in_every_tick_for_a_while() -> None:
+    """Lost frames must not leave a motor stiff until the gains are sent again at 2 Hz."""
+    gains = SentGains(1, 0.5, 0.2)
+    gains.sent(gains_item(STIFF), 0.0)
+    assert gains.due([STIFF], 0.02) == []  # not known to be a change
+    for tick in range(10):
+        assert gains.due([SOFT], 1.0 + 0.02 * tick) == [0]
+        gains.sent(gains_item(SOFT), 1.0 + 0.02 * tick)
+    assert gains.due([SOFT], 1.21) == []
+
+
+def test_gains_are_due_again_at_2_hz() -> None:
+    gains = SentGains(1, 0.5, 0.2)
     gains.sent(gains_item(SOFT), 0.0)
-    assert gains.due([STIFF], 0.1) == [0]
     assert gains.due([SOFT], 0.49) == []
     assert gains.due([SOFT], 0.5) == [0]
 
 
 def test_gains_are_due_when_the_motor_may_have_lost_them() -> None:
-    gains = SentGains(2, 0.5)
+    gains = SentGains(2, 0.5, 0.2)
     gains.sent(gains_item(SOFT), 0.0)
     gains.sent(gains_item(SOFT, 1), 0.0)
     gains.forget(1)
@@ -61,7 +72,7 @@ def test_gains_are_due_when_the_motor_may_have_lost_them() -> None:
 
 
 def test_gains_in_force_are_those_transmitted_last() -> None:
-    gains = SentGains(2, 0.5)
+    gains = SentGains(2, 0.5, 0.2)
     gains.sent(gains_item(SOFT, 1), 0.0)
     gains.forget(1)  # the motor may or may not have lost them
     assert (gains.stiffness.tolist(), gains.damping.tolist()) == ([0.0, 20.0], [0.0, 1.0])
@@ -82,7 +93,7 @@ class Disabling:
 def test_motors_that_are_to_be_limp_are_reported_to_stay_where_they_are_measured() -> None:
     """A motor that had lost its gains would go to the position of its command."""
     states = [MotorState(position=0.7), MotorState(position=-0.2), MotorState()]
-    items = limp_items(Disabling(), states, SentGains(3, 0.5), [0, 2], 1.0)
+    items = limp_items(Disabling(), states, SentGains(3, 0.5, 0.2), [0, 2], 1.0)
     here, nowhere = b"[0.7, 0.0, 0.0, 0.0, 0.0]", b"[0.0, 0.0, 0.0, 0.0, 0.0]"
     assert [(it.kind, it.motor, it.frame[1]) for it in items] == [
         (Kind.GAINS, 0, here),

@@ -65,7 +65,7 @@ class Session:
         self.states = [MotorState() for _ in range(motors)]  # entries are replaced as a whole
         self.health = Health()
         self.transmit_queue = TransmitQueue(machine.event())
-        self.gains = SentGains(motors, timing.gains_refresh)
+        self.gains = SentGains(motors, timing.gains_refresh, timing.gains_insistence)
         self.duplicate_ids = DuplicateIdCheck(motors, family.feedback_rate)
         self.idle = False  # no controller: the sender keeps the motors limp
         self._bus, self._family, self._timing = bus, family, timing

@@ -191,14 +191,15 @@ class TransmitQueue:
 
 
 class SentGains:
-    """Gains are sent when they differ from those sent last, and again every `refresh` [s].
+    """Gains are sent in every tick for `insistence` [s] after a change, and every `refresh` [s].
 
     They count as sent only once they are transmitted, and no longer after `forget`.
     """
 
-    def __init__(self, motors: int, refresh: float) -> None:
-        self._refresh = refresh
-        self._sent: list[tuple[CanFrame, float] | None] = [None] * motors
+    def __init__(self, motors: int, refresh: float, insistence: float) -> None:
+        self._refresh, self._insistence = refresh, insistence
+        # Of each motor: the frame sent last, when [s], and since when it has been this frame.
+        self._sent: list[tuple[CanFrame, float, float] | None] = [None] * motors
         self.stiffness = np.zeros(motors)  # [Nm/rad] in force, as far as known
         self.damping = np.zeros(motors)  # [Nm s/rad]
 
@@ -209,7 +210,10 @@ class SentGains:
     def sent(self, item: GainsItem, now: float) -> None:
         """Note that the gains of `item` were transmitted at `now` [s]."""
         motor = item.motor
-        self._sent[motor] = item.frame, now
+        before, since = self._sent[motor], -math.inf
+        if before is not None:
+            since = before[2] if before[0] == item.frame else now
+        self._sent[motor] = item.frame, now, since
         self.stiffness[motor], self.damping[motor] = item.stiffness, item.damping
 
     def carried(self, command: JointCommand) -> None:
@@ -231,7 +235,9 @@ class SentGains:
 
     def _is_due(self, motor: int, frame: CanFrame, now: float) -> bool:
         sent = self._sent[motor]
-        return sent is None or sent[0] != frame or now - sent[1] >= self._refresh
+        if sent is None or sent[0] != frame:
+            return True
+        return now - sent[2] < self._insistence or now - sent[1] >= self._refresh
 
 
 def limp_items(
