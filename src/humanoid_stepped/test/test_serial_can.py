@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
+from pathlib import Path
 from random import Random
 
 import pytest
 from test_support.controllers import write_controllers
 from test_support.stepped.prime import Prime
+from test_support.stepped.stack import Stack
 
 from humanoid_control_common.rules.modes import Mode
 from humanoid_devices_can.bus.bus import Bus, BusSettings, DataFrame
@@ -22,6 +25,7 @@ from humanoid_twin.can.frame import CanFrame
 
 SETTINGS = BusSettings("slcan", "memory", 1_000_000)
 FRAME = (1, b"\1\2")
+COMMAND = 0x01  # communication type of a Robstride's command
 
 
 @dataclass
@@ -212,3 +216,20 @@ def test_the_guard_disables_the_motors_of_a_killed_process(serial: Prime) -> Non
     serial.pass_time(1.0)
     motors = serial.control.bus("can").can_drives().values()
     assert not any(motor["firmware"]["enabled"] for motor in motors)
+
+
+def test_all_seven_motors_of_a_bus_get_nearly_every_command_at_200_hz(tmp_path: Path) -> None:
+    """An adapter takes five frames without an answer: the rest of a tick must not wait for long."""
+    lite = Stack(tmp_path, robot="lite", can_interface="slcan")
+    lite.up()
+    lite.damped()
+    commands: Counter[tuple[str, int]] = Counter()
+
+    def count(bus: str, frame: CanFrame, _now: int) -> None:
+        if frame.identifier >> 24 == COMMAND:
+            commands[bus, frame.identifier & 0xFF] += 1
+
+    lite.robot.virtual.listen(count)
+    lite.pass_time(1.0)
+    assert len(commands) == 14
+    assert min(commands.values()) >= 190

@@ -175,7 +175,7 @@ class GravityCompensation:
         braking = -damping * state.velocity
         low = np.minimum(np.minimum(-effort_limit - braking, 0.0), driving)
         high = np.maximum(np.maximum(effort_limit - braking, 0.0), driving)
-        added = clamp(driving + self._torque, low, high) - driving
+        added: FloatArray = clamp(driving + self._torque, low, high) - driving
         command.effort += np.where(self._takes_effort, added, 0.0)
         return added
 
