@@ -14,7 +14,7 @@ import grpc
 import pytest
 
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.rules.modes import Mode
+from humanoid_control_common.rules.modes import Intent, Mode, refused
 from humanoid_control_common.rules.reason_codes import FELL_TO_SAFETY
 from humanoid_joint_client import (
     Capability,
@@ -41,6 +41,8 @@ from humanoid_joint_stream.server.transport import local_server, network_server
 from src.humanoid_joint_stream.test.joint_bench import COUNT, JOINTS, Bench, update
 
 TOKEN = "a token of the test's"
+REFUSED = (refused(Intent.START_REMOTE).name,)
+IN_STANDBY = Situation(Mode.STANDBY)
 
 
 class Link(RobotLink):
@@ -61,8 +63,7 @@ class Link(RobotLink):
         if mode is not Mode.REMOTE:
             self.bench.leave(Situation(mode))
         elif self.refusal:
-            codes = ("REJECTED_START_REMOTE",)
-            self.bench.situation = Situation(Mode.DAMPING, self.refusal, codes)
+            self.bench.situation = Situation(Mode.DAMPING, self.refusal, REFUSED)
         elif not self.waits:
             self.bench.enter()
 
@@ -267,9 +268,11 @@ def without_lease(served: Served, activation: grpc.Future) -> None:
     served.bench.enter()
 
 
-def activating(served: Served, client: JointClient) -> tuple[grpc.Future, str]:
+def activating(
+    served: Served, client: JointClient, before: Situation = IN_STANDBY
+) -> tuple[grpc.Future, str]:
     """Begin an activation whose switch to REMOTE is pending; return it with its lease."""
-    served.bench.leave(Situation(Mode.STANDBY))
+    served.bench.leave(before)
     served.link.waits = True
     lease = served.bench.session.acquire_lease("bench", served.bench.now)
     activation = client._calls["Activate"].future(pb.ActivateRequest(lease=lease))
@@ -286,6 +289,22 @@ def test_an_activation_whose_client_is_lost_ends_in_damping(
     event(served, activation)
     until(lambda: served.link.requests == [Mode.REMOTE, Mode.DAMPING])
     assert not served.bench.session.activation
+
+
+def test_an_activation_that_is_refused_in_the_same_words_again_changes_no_mode(
+    served: Served, client: JointClient
+) -> None:
+    refusal = Situation(Mode.STANDBY, "still on its way", REFUSED)
+    activation, _ = activating(served, client, refusal)
+
+    def is_answered() -> bool:
+        served.bench.now += SECOND // 100
+        return activation.done()
+
+    until(is_answered)
+    answer = activation.result()
+    assert (answer.status, answer.message) == (Status.NOT_READY, "still on its way")
+    assert served.link.requests == [Mode.REMOTE]
 
 
 def test_a_deactivation_takes_back_the_switch_of_an_activation_under_way(

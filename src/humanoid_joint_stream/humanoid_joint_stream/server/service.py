@@ -19,6 +19,7 @@ from humanoid_joint_stream.server.robot_states import default_decimation
 from humanoid_joint_stream.server.session import (
     ACTIVATION_GRACE,
     ROBOT_FAULT,
+    STATEMENT,
     Session,
     Situation,
 )
@@ -171,7 +172,8 @@ class JointStreamService:
         Without a client that has it then, also if the call is cancelled, request DAMPING.
         """
         session, link = robot.session, robot.link
-        deadline = self._clock() + round(SWITCHING * SECOND)
+        requested = self._clock()
+        deadline = requested + round(SWITCHING * SECOND)
         unattended = True
         try:
             while self._clock() < deadline:
@@ -182,8 +184,10 @@ class JointStreamService:
                         return Status.NO_LEASE, "it has ended meanwhile"
                     unattended = False
                     return Status.OK, ""
-                answered = now != before and now.codes[:1] == _REFUSED
-                if answered or now.mode not in (Mode.STANDBY, Mode.REMOTE):
+                # A refusal is stated until a request is accepted: another one may look the same.
+                answered = now != before or self._clock() - requested > STATEMENT
+                is_refused = answered and now.codes[:1] == _REFUSED
+                if is_refused or now.mode not in (Mode.STANDBY, Mode.REMOTE):
                     unattended = False
                     break
                 await asyncio.sleep(CHECK_PERIOD)
