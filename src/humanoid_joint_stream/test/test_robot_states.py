@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,17 +22,19 @@ FACTS = record_facts(1e9 / PERIOD, seconds=10.0, joints=JOINTS, sources=(), coun
 class Recorded:
     """Ticks of a control loop, and the states that the server makes of them."""
 
-    def __init__(self, folder: Path) -> None:
-        self.file = create(FACTS, folder)
+    def __init__(self, folder: Path, joints: tuple[str, ...] = JOINTS) -> None:
+        self.file = create(replace(FACTS, joints=joints), folder)
         self.states = RobotStates(self.file, Bench().session)
         self.time = 0  # [ns]
 
-    def tick(self, period: int = PERIOD) -> None:
+    def tick(self, period: int = PERIOD, position: Sequence[float] | None = None) -> None:
         number = self.file.words[Word.TICKS] + 1
         self.time += period
         slot = self.file.ticks[(number - 1) % len(self.file.ticks)]
         slot["begin"] = slot["end"] = slot["tick"] = number
         slot["monotonic"], slot["state"] = self.time, number
+        if position is not None:
+            slot["state"][0] = position
         self.file.words[Word.TICKS] = number
 
     def fresh(self) -> Sequence[Any]:
@@ -69,3 +72,10 @@ def test_a_tick_after_missed_ones_is_not_called_late(recorded: Recorded) -> None
     slots = recorded.file.ticks
     slots[1]["begin"] = 0  # tick 2 is being overwritten
     assert [(state.tick, state.late_tick) for state in recorded.fresh()] == [(3, False)]
+
+
+def test_states_have_the_joints_of_the_stream_where_it_commands_some_only(tmp_path: Path) -> None:
+    recorded = Recorded(tmp_path, ("left", "wrist", "shoulder", "right", "elbow"))
+    recorded.tick(position=[0.0, 3.0, 1.0, 9.0, 2.0])
+    (state,) = recorded.fresh()
+    assert list(state.position) == [1.0, 2.0, 3.0]

@@ -18,11 +18,13 @@ def default_decimation(update_rate: float) -> int:
 
 
 class RobotStates:
-    """Reads new ticks. Called by one thread."""
+    """Reads new ticks: the joints that the stream commands, in its order. Called by one thread."""
 
     def __init__(self, record: RecordFile, session: Session) -> None:
         self.record = record
         self._session = session
+        recorded = record.facts.joints
+        self._rows = [recorded.index(name) for name in session.file.facts.joints]
         self._most = kept(record.facts.wall_period)
         self._nominal = record.facts.wall_period * 1e9  # [ns]
         self._before = 0  # [ns] time of the tick before the newest
@@ -48,7 +50,7 @@ class RobotStates:
         late = neighbours and time - self._before > 1.5 * self._nominal
         self._before = time
         last, report = self._session.last_update, self._session.file.report()
-        position, velocity, load = tick["state"].tolist()
+        position, velocity, load = tick["state"][:, self._rows].tolist()
         message = pb.State(
             acquired=time,
             position=position,
