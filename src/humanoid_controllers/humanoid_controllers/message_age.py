@@ -1,10 +1,20 @@
 """The age of messages whose sender may have another clock."""
 
-from collections.abc import Hashable
-from typing import Final
+from collections.abc import Hashable, Mapping
+from typing import Any, Final, NotRequired, TypedDict
 
 WINDOW: Final = 10.0  # [s] for which the shortest delay counts, at least
 MOST_SENDERS: Final = 8
+LONGEST_WAIT: Final = 1.0  # [s] counted at most: the system's clock may have been set
+
+
+class MessageInfo(TypedDict):
+    """The used fields of rclpy's message information."""
+
+    publication_sequence_number: NotRequired[int | None]  # None: the middleware counts none
+
+    received_timestamp: int  # [ns] of system time; 0: unknown
+    source_timestamp: int  # [ns] of the sender's system time; 0: unknown
 
 
 class MessageAge:
@@ -20,6 +30,15 @@ class MessageAge:
 
     def __init__(self) -> None:
         self._shortest: dict[Hashable, _RecentMinimum] = {}
+
+    def overdue(self, info: MessageInfo, now: int, monotonic: float) -> float:
+        """Return how long ago [s] a message could have been looked at.
+
+        That is its wait since it was received, or its additional delay, if that is longer. Times
+        as for `lateness`.
+        """
+        late = self.lateness(_sender(info), info["source_timestamp"], now, monotonic)
+        return max(waiting_time(info["received_timestamp"], now), late)
 
     def lateness(self, sender: Hashable, sent: int, now: int, monotonic: float) -> float:
         """Return the additional delay [s] of a message.
@@ -51,3 +70,21 @@ class _RecentMinimum:
             self._began, self._last, self._present = monotonic, self._present, None
         self._present = value if self._present is None else min(self._present, value)
         return self._present if self._last is None else min(self._present, self._last)
+
+
+def waiting_time(received: int, now: int) -> float:
+    """Return how long [s] a message has waited, from 0 to LONGEST_WAIT.
+
+    Args:
+        received: when the middleware received it, system time [ns]; 0 if unknown.
+        now: system time [ns].
+    """
+    if received == 0:
+        return 0.0
+    return min(max((now - received) * 1e-9, 0.0), LONGEST_WAIT)
+
+
+def _sender(info: Mapping[str, Any]) -> Hashable:
+    """Return the sender's identity; None with older versions of rclpy."""
+    gid = info.get("publisher_gid")
+    return None if gid is None else str(gid)

@@ -1,7 +1,7 @@
 """The ROS sides of the controllers: their topics."""
 
-from collections.abc import Hashable, Mapping, Sequence
-from typing import Any, Final, NotRequired, TypedDict
+from collections.abc import Sequence
+from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
 from humanoid_control_msgs.msg import MITCommand
@@ -26,20 +26,9 @@ from humanoid_controller_manager.ros.topics.diagnostics import diagnostic_array
 from humanoid_controller_manager.ros.topics.message_template import MessageTemplate, nanoseconds
 from humanoid_controller_manager.ros.topics.rows_reader import RowsReader
 from humanoid_controllers.joint_state_broadcaster import JointStateBroadcaster
-from humanoid_controllers.message_age import MessageAge
+from humanoid_controllers.message_age import MessageAge, MessageInfo
 from humanoid_controllers.remote import RemotePolicyController, checked_command, command_array
 from humanoid_controllers.remote_report import RemoteReport
-
-LONGEST_WAIT: Final = 1.0  # [s] counted at most: the system's clock may have been set
-
-
-class _MessageInfo(TypedDict):
-    """The used fields of rclpy's message information."""
-
-    publication_sequence_number: NotRequired[int | None]  # None: the middleware counts none
-
-    received_timestamp: int  # [ns] of system time; 0: unknown
-    source_timestamp: int  # [ns] of the sender's system time; 0: unknown
 
 
 def attach_joint_state_broadcaster(
@@ -134,7 +123,7 @@ class _RemoteSide:
         self._warn_once(f"command refused: {error}")
         self._report.received(self._machine.clock(), str(error))
 
-    def receive(self, message: MITCommand, info: _MessageInfo) -> None:
+    def receive(self, message: MITCommand, info: MessageInfo) -> None:
         """Pass a command on to the controller, or refuse it."""
         arrival = self._arrival(nanoseconds(message.header.stamp), info)
         values = {interface: getattr(message, interface) for interface in COMMAND_INTERFACES}
@@ -147,7 +136,7 @@ class _RemoteSide:
             self._read_frame(message.header.frame_id)
         self._pass_on(array, arrival)
 
-    def receive_undecoded(self, data: bytes, info: _MessageInfo) -> bool:
+    def receive_undecoded(self, data: bytes, info: MessageInfo) -> bool:
         """Pass a serialized command on, or refuse it; return False if it must be decoded."""
         read = self._reader.read(data)
         if read is None:
@@ -180,7 +169,7 @@ class _RemoteSide:
         self._report.received(self._machine.clock())
         self._controller.receive(command)
 
-    def _arrival(self, stamp: int, info: _MessageInfo) -> float:
+    def _arrival(self, stamp: int, info: MessageInfo) -> float:
         """Return when a message arrived [s], on the loop's clock; count it in its stream.
 
         `stamp`: [ns] of its header.
@@ -193,30 +182,10 @@ class _RemoteSide:
             stamp * 1e-9 if stamp and not simulated else None,
         )
         if not simulated:
-            sender, sent = _sender(info), info["source_timestamp"]
-            late = self._age.lateness(sender, sent, now, self._machine.clock())
-            arrival -= max(waiting_time(info["received_timestamp"], now), late)
+            arrival -= self._age.overdue(info, now, self._machine.clock())
         return arrival
 
 
 def command_size(joints: int) -> int:
     """Return the bytes that an MITCommand for so many joints takes at most."""
     return message_size(names=joints, numbers=len(COMMAND_INTERFACES) * joints)
-
-
-def waiting_time(received: int, now: int) -> float:
-    """Return how long [s] a message has waited, from 0 to LONGEST_WAIT.
-
-    Args:
-        received: when the middleware received it, system time [ns]; 0 if unknown.
-        now: system time [ns].
-    """
-    if received == 0:
-        return 0.0
-    return min(max((now - received) * 1e-9, 0.0), LONGEST_WAIT)
-
-
-def _sender(info: Mapping[str, Any]) -> Hashable:
-    """Return the sender's identity; None with older versions of rclpy."""
-    gid = info.get("publisher_gid")
-    return None if gid is None else str(gid)

@@ -22,10 +22,9 @@ from humanoid_control_common.robot.mit_interface import JointCommand
 from humanoid_controller_manager.controller import RobotFacts
 from humanoid_controller_manager.ros.plugin_context import PluginContext
 from humanoid_controller_manager.ros.topics import bounded_topic
-from humanoid_controllers import ros
-from humanoid_controllers.message_age import MessageAge
+from humanoid_controllers import message_age, ros
+from humanoid_controllers.message_age import LONGEST_WAIT, MessageAge, waiting_time
 from humanoid_controllers.remote import RemotePolicyController
-from humanoid_controllers.ros import LONGEST_WAIT, waiting_time
 
 NOW = 100.0  # [s] of the loop
 PERIOD = 0.01  # [s]
@@ -161,7 +160,7 @@ def test_a_command_is_old_by_its_sending_where_the_middleware_stamps_it_when_it_
 
     measured = MessageAge.lateness
     monkeypatch.setattr(MessageAge, "lateness", lateness)
-    monkeypatch.setattr(ros, "waiting_time", lambda received, now: 0.0)
+    monkeypatch.setattr(message_age, "waiting_time", lambda received, now: 0.0)
     remote.attach(simulated=False)
     remote.send()
     first = remote.controller.arrivals.pop()

@@ -48,7 +48,8 @@ class JointTrajectoryController(Controller):
             constraints.goal_time,
         )
         self.joints = robot.joints
-        self.follower = Follower(robot.joints, limits.acceleration, parameters.jog_timeout)
+        self.jog_timeout = parameters.jog_timeout  # [s]
+        self.follower = Follower(robot.joints, limits.acceleration, self.jog_timeout)
         rules = MotionRules(
             limits,
             self.tolerances,

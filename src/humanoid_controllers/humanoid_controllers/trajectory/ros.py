@@ -22,6 +22,7 @@ from humanoid_controller_manager.ros.topics.bounded_topic import (
 )
 from humanoid_controller_manager.ros.topics.message_template import nanoseconds
 from humanoid_controller_manager.ros.topics.qos_profiles import LATCHED
+from humanoid_controllers.message_age import MessageAge, MessageInfo
 from humanoid_controllers.trajectory.controller import JointTrajectoryController
 from humanoid_controllers.trajectory.goal import Goal, Progress, Status, Tolerances
 from humanoid_motion.errors import MotionRefusedError
@@ -83,6 +84,7 @@ class TrajectoryRosSide:
         self._context = context
         self._planner = controller.planner
         self._follower = controller.follower
+        self._jog_timeout, self._age = controller.jog_timeout, MessageAge()
         self._warn_once = LogOnChange(context.node.get_logger().warning)
         self._log_refusal = refusal_log(context.node, "motion refused")
         self._refusal = ""  # of the latest request
@@ -95,12 +97,15 @@ class TrajectoryRosSide:
         """Follow a trajectory. A refusal is logged."""
         self.try_plan(lambda: self.follow(message))
 
-    def on_jog(self, message: JointJog, _: object = None) -> None:
-        """Move while such messages arrive."""
+    def on_jog(self, message: JointJog, info: MessageInfo) -> None:
+        """Move while such messages arrive; not for one that an interrupted connection kept."""
         now = self._context.now()
-        self.try_plan(
-            lambda: self._planner.jog(_by_name(message.joint_names, message.velocities), now)
-        )
+
+        def jog() -> Goal:
+            self._refuse_late(info)
+            return self._planner.jog(_by_name(message.joint_names, message.velocities), now)
+
+        self.try_plan(jog)
 
     def on_refused(self, error: MessageRefusedError) -> None:
         """Note a message that was not decoded; log it with their count."""
@@ -172,6 +177,18 @@ class TrajectoryRosSide:
         self._states.publish(message)
 
     # Inside.
+
+    def _refuse_late(self, info: MessageInfo) -> None:
+        """Raise MotionRefusedError for a jog message whose key may have been released since."""
+        if self._context.simulated:
+            return
+        machine = self._context.machine
+        late = self._age.overdue(info, machine.system_time_ns(), machine.clock())
+        if late > self._jog_timeout:
+            raise MotionRefusedError(
+                f"a jog message came {late:.2f} s late, expected {self._jog_timeout:g} s at most: "
+                "the connection was interrupted, or a clock was set"
+            )
 
     def _refused(self, reason: str) -> None:
         self._refusal = reason

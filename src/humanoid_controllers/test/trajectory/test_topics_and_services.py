@@ -15,6 +15,7 @@ from std_srvs.srv import Trigger
 from test_support.lone_node import LoneNode
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
+from humanoid_control_common.machine.linux import LinuxMachine
 from humanoid_control_common.robot.joints import JointSet
 from humanoid_controller_manager.ros.plugin_context import PluginContext
 from humanoid_controller_manager.ros.topics.qos_profiles import LATCHED
@@ -24,6 +25,15 @@ from humanoid_motion.trajectory.points import MOST_POINTS
 STAMPED = 1000  # [s], the ROS time of every tick
 
 
+class LateMachine(LinuxMachine):
+    """Messages are looked at late: the system's time is ahead of their sending."""
+
+    late = 0  # [ns]
+
+    def system_time_ns(self) -> int:
+        return super().system_time_ns() + self.late
+
+
 class Side(LoneNode):
     """The controller with its ROS side; the test ticks the loop."""
 
@@ -31,8 +41,13 @@ class Side(LoneNode):
         super().__init__("trajectory_controller")
         self.bench = bench
         robot = SimpleNamespace(joints=JointSet(bench.controller.joints.names))
+        self.machine = LateMachine()
         context = PluginContext(
-            self.node, robot, lambda: self.bench.now, lambda _: STAMPED * 1_000_000_000
+            self.node,
+            robot,
+            lambda: self.bench.now,
+            lambda _: STAMPED * 1_000_000_000,
+            machine=self.machine,
         )
         self._listener = attach_trajectory(context, bench.controller)
         self.states: list[TrajectoryState] = []
@@ -186,6 +201,21 @@ def test_a_jog_moves_until_the_messages_end(side: Side) -> None:
     side.tick(50)
     assert not side.bench.command.velocity.any()
     assert side.bench.command.position[2] > 0.1
+
+
+def test_a_jog_that_was_held_back_on_its_way_moves_nothing(side: Side) -> None:
+    """As after a lost connection that comes back: the key may have been released meanwhile."""
+    side.jogs.publish(JointJog(joint_names=["joint_2"], velocities=[0.5]))
+    side.spin_until(lambda: bool(side.bench.follower._offered._slot))
+    side.tick(100)
+    rested = side.bench.command.position[2]
+    side.machine.late = 300_000_000
+    for _ in range(10):
+        side.jogs.publish(JointJog(joint_names=["joint_2"], velocities=[0.5]))
+    side.spin_until(lambda: side.tick() or any(it.refusal for it in side.states))
+    side.tick(50)
+    assert side.bench.command.position[2] == rested
+    assert "s late, expected 0.2 s at most" in side.states[-1].refusal
 
 
 def test_the_state_reports_that_the_controller_is_not_in_charge(side: Side) -> None:
