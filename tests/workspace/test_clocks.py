@@ -1,4 +1,7 @@
-"""The code of the control process uses time, waits and threads of its Machine only."""
+"""The code of the control process uses time, waits and threads of its Machine only.
+
+No timer of any process stands still when the system's clock is set back.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+MODULES = [it for it in sorted(ROOT.glob("src/**/*.py")) if not {"test", "external"} & {*it.parts}]
 PACKAGES = (
     *sorted(ROOT.glob("src/humanoid_devices/*/humanoid_devices_*")),
     ROOT / "src/humanoid_controllers/humanoid_controllers",
@@ -42,3 +46,22 @@ def test_no_module_has_a_clock_or_a_thread_of_its_own(package: Path) -> None:
 )
 def test_a_clock_and_a_thread_are_found(source: str) -> None:
     assert list(found_in(source))
+
+
+def timers_of_the_system_clock(source: str) -> Iterator[int]:
+    """Yield the lines of timers that have the clock of their node."""
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.Call(func=ast.Attribute(attr="create_timer"), keywords=keywords):
+                if not any(it.arg == "clock" for it in keywords):
+                    yield node.lineno
+
+
+def test_no_timer_stands_still_when_the_system_clock_is_set_back() -> None:
+    assert MODULES
+    timers = {it: [*timers_of_the_system_clock(it.read_text())] for it in MODULES}
+    assert {it: lines for it, lines in timers.items() if lines} == {}
+
+
+def test_a_timer_of_the_system_clock_is_found() -> None:
+    assert list(timers_of_the_system_clock("node.create_timer(1.0, print)")) == [1]

@@ -14,6 +14,7 @@ import numpy as np
 from control_msgs.action import FollowJointTrajectory
 from control_msgs.msg import JointTrajectoryControllerState
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
+from rclpy.clock import Clock, ClockType
 from trajectory_msgs.msg import JointTrajectoryPoint
 
 from humanoid_control_common.robot.joints import FloatArray, JointSet
@@ -58,7 +59,8 @@ class TrajectoryAction:
             handle_accepted_callback=self._on_accepted,
             cancel_callback=self._on_cancel,
         )
-        self._timer = node.create_timer(PERIOD, self._update_goals)
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self._timer = node.create_timer(PERIOD, self._update_goals, clock=steady)
         self._timer.cancel()
 
     def _on_goal(self, request: Any) -> GoalResponse:

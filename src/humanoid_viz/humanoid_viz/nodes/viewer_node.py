@@ -9,6 +9,7 @@ from typing import Any
 from humanoid_control_msgs.msg import ControlMode, MITCommand, SafetyStatus, StandbyState
 from humanoid_control_msgs.srv import ClearFault
 from rcl_interfaces.msg import IntegerRange
+from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, String
@@ -152,7 +153,8 @@ class ViewerNode(FixedParameters, Node):  # type: ignore[misc]  # rclpy counts a
         self._answer("clear fault: requested")
         call = self._clear_fault.call_async(ClearFault.Request())
         call.add_done_callback(self._note_clear_fault)
-        deadline = self.create_timer(CLEAR_FAULT_TIMEOUT, lambda: self._give_up(call))
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        deadline = self.create_timer(CLEAR_FAULT_TIMEOUT, lambda: self._give_up(call), clock=steady)
         call.add_done_callback(lambda _: self.destroy_timer(deadline))
 
     def _note_clear_fault(self, call: Any) -> None:
