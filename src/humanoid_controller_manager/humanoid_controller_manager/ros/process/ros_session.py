@@ -26,12 +26,13 @@ from humanoid_control_common.middleware.limited_close import limited_close
 from humanoid_control_common.middleware.ros_log import RosLogHandler
 from humanoid_control_common.middleware.type_support import load_type_support
 from humanoid_controller_manager.ros.execution.callbacks import CallbackExecutor
+from humanoid_controller_manager.ros.execution.prompt_answers import PromptAnswers
 
 SPIN_TIMEOUT: Final = 0.05  # [s] between two checks for the end
 
 
-class ParameterNode(FixedParameters, Node):  # type: ignore[misc] # rclpy counts as untyped
-    """A node whose parameters are read once, see FixedParameters."""
+class ParameterNode(FixedParameters, PromptAnswers, Node):  # type: ignore[misc] # rclpy: untyped
+    """A node whose parameters are read once, and whose services never wait for a client."""
 
 
 class RosSession:
