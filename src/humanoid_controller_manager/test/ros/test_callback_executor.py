@@ -206,6 +206,28 @@ def test_a_wait_ends_when_requests_of_services_are_due() -> None:
         ros.spin_until(answer.done)
 
 
+def test_requests_that_wait_together_are_executed_together() -> None:
+    """One in a period would be so slow that the queue of the service loses the others."""
+    with ExitStack() as opened:
+        ros = Ros(opened, service_period=0.04)
+        heard: list[str] = []
+
+        def answer(_: Any, response: Any) -> Any:
+            heard.append("request")
+            return response
+
+        ros.node("asked").create_service(Trigger, "ask", answer)
+        asking = rclpy.create_node("asking", context=ros.context)  # without an executor
+        opened.callback(asking.destroy_node)
+        client = asking.create_client(Trigger, "ask")
+        ros.spin_until(client.service_is_ready)
+        ros.spin_idle()
+        for _ in range(5):
+            client.call_async(Trigger.Request())
+        ros.time = 0.04
+        ros.spin_until(lambda: len(heard) == 5)
+
+
 def test_a_service_may_answer_after_it_asked_another_one(ros: Ros) -> None:
     node, other = ros.node("middle"), ros.node("end")
     other.create_service(Trigger, "inner", lambda _, response: response)

@@ -203,6 +203,8 @@ class CallbackExecutor(SingleThreadedExecutor):  # type: ignore[misc] # rclpy ha
             timeout_sec_to_nsec(timeout), with_events=with_events, with_services=with_services
         )
         self._waiting_since = None
+        if any(it.kind == "service" for it in ready):
+            self._services_due = now  # a wait takes one request of each service: more may be there
         if self._is_shutdown:
             raise ShutdownException
         if not self._context.ok():
