@@ -5,6 +5,7 @@ from functools import partial
 
 from humanoid_control_common.configuration.config import Document
 from humanoid_control_common.configuration.parameter_files import parameter_files
+from humanoid_control_common.machine.output import never_wait_for_readers
 from humanoid_control_common.machine.start_permission import StartPermission, Step
 from humanoid_control_common.middleware.executor_wakeup import kept_awake
 from humanoid_control_common.robot.domain_lock import take_domain_lock
@@ -48,6 +49,7 @@ def run(
     Wrong configuration, and hardware that cannot be activated, write a sentence to stderr and
     return 1. The process always ends in the order loop, hardware, nodes.
     """
+    never_wait_for_readers()
     return exit_code(partial(_run, make_companions, arguments, end, permission))
 
 
