@@ -321,3 +321,12 @@ def test_guard_does_not_report_a_silent_motor_as_disabled(guarded) -> None:
     assert [drive["firmware"]["enabled"] for drive in bench.call("drives")] == [False, True]
     with pytest.raises(HardwareError, match=r"j1 \(id 6\): no answer"):
         rig.deactivate()
+
+
+def test_between_the_loops_end_and_the_motors_the_guard_does_not_act(guarded) -> None:
+    bench, rig = guarded
+    rig.call(rig.system.loop_ended)
+    rig.pause(1.0)  # longer than a loop may stand still, as the exit of another bus
+    motors = [drive["firmware"] for drive in bench.call("drives")]
+    assert all(motor["enabled"] and motor["stiffness"] == 0.0 for motor in motors)
+    rig.deactivate()

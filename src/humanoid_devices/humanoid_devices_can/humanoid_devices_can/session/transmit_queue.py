@@ -229,7 +229,7 @@ class SentGains:
         self._sent = [None] * len(self._sent)
 
     def reset(self, motor: int) -> None:
-        """Note that the motor is without gains: it will be enabled anew."""
+        """Note that the motor has no gains: its command carries none, or it is enabled anew."""
         self.forget(motor)
         self.stiffness[motor] = self.damping[motor] = 0.0
 
@@ -254,6 +254,9 @@ def limp_items(
     raw = JointCommand(len(states))
     raw.position[:] = [s.position if math.isfinite(s.position) else 0.0 for s in states]
     commands, gains = family.commands(raw), family.gains(raw)
+    if not gains:  # the commands carry them
+        for i in motors:
+            sent_gains.reset(i)
     due = sent_gains.due(gains, now)
     return [
         *(GainsItem(Kind.GAINS, i, gains[i], now, 0.0, 0.0) for i in due if i in motors),
