@@ -29,7 +29,8 @@ class Interrupts:
         try:
             yield
         finally:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
+            if signal.getsignal(signal.SIGINT) == self._take:  # else it was ignored meanwhile
+                signal.signal(signal.SIGINT, signal.default_int_handler)
 
     @contextmanager
     def held_back(self) -> Iterator[None]:

@@ -98,14 +98,29 @@ def test_outside_of_remote_the_answer_names_the_way_there(remote: Starter, clien
         motion.jogged(ELBOW).jog(0.1)
 
 
-def test_a_motion_that_its_caller_interrupts_stops(remote: Starter, client: Client) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_motion_whose_caller_is_told_to_end_stops(
+    remote: Starter, client: Client, number: signal.Signals
+) -> None:
     run = remote.hc_anew("move", f"{ELBOW}=0.2", "--time", "60", "--timeout", str(TIMEOUT))
     run.wait_for("moves for 60.00 s")
-    run.send(signal.SIGINT)
-    assert run.finish() == 130
+    run.send(number)
+    assert run.finish() == 128 + number
     assert run.lines[-1] == "stopped"
     motion = TrajectoryClient(client)
     motion.move({ELBOW: -0.6}, 0.0, 0.0)  # refused only until the robot is at rest
+
+
+def test_a_held_ctrl_c_does_not_interrupt_the_stop(remote: Starter, client: Client) -> None:
+    run = remote.hc_anew("move", f"{ELBOW}=0.2", "--time", "60", "--timeout", str(TIMEOUT))
+    run.wait_for("moves for 60.00 s")
+    while run.process.poll() is None:
+        run.send(signal.SIGINT)
+    assert run.finish() == 130
+    assert run.lines[-1] == "stopped"
+    states: list[TrajectoryState] = []
+    client.subscribe(TrajectoryState, "trajectory_controller/state", states.append, LATCHED_HISTORY)
+    assert client.wait(lambda: states and states[-1].status == TrajectoryState.CANCELED, TIMEOUT)
 
 
 def test_a_motion_whose_caller_is_killed_goes_on_to_its_end(

@@ -50,19 +50,18 @@ def move(
     if time and speed:
         raise typer.BadParameter("give --time or --speed, not both", param_hint="'--speed'")
     from humanoid_control_cli.client import Client
+    from humanoid_control_cli.motion.carrying_out import carry_out
     from humanoid_control_cli.motion.trajectory_client import TrajectoryClient
 
     with Client(timeout) as client:
         motion = TrajectoryClient(client)
-        try:
-            duration = motion.move(angles, time, speed or 0.0)
-            typer.echo(f"moves for {duration:.2f} s")
-            motion.wait_until_done(duration)
-        except KeyboardInterrupt:
-            motion.stop()
-            typer.echo("stopped")
-            raise
-    typer.echo("done")
+        code = carry_out(
+            motion,
+            lambda: motion.move(angles, time, speed or 0.0),
+            "moves for {duration:.2f} s",
+            typer.echo,
+        )
+    raise typer.Exit(code)
 
 
 def jog(

@@ -66,19 +66,23 @@ class TrajectoryClient:
             self._begin(name, FollowTrajectory, "follow", request)
         return points[-1].time
 
-    def wait_until_done(self, duration: float) -> None:
-        """Wait for the end of the motion, which takes `duration` [s] of the robot's time.
+    def wait_until_done(self, duration: float, stopped: Callable[[], bool]) -> None:
+        """Wait for the end of the motion, which takes `duration` [s], or until it is `stopped`.
+
+        The robot's time counts.
 
         Raises RefusedError if it ends otherwise than at its goal, or not at all; NoAnswerError if
         the control process ends.
         """
         left = dict(self._goals)
         time = _RobotTime(self._client)
-        while not self._client.wait(lambda: all(map(self._ended, left)), CHECK_PERIOD):
+        while not self._client.wait(lambda: stopped() or all(map(self._ended, left)), CHECK_PERIOD):
             if time.elapsed() > duration + self._client.timeout:
                 waits = ", ".join(name for name in left if not self._ended(name))
                 late = f"{self._client.timeout:g} s after the planned one"
                 raise RefusedError(f"{waits}: no end {late}: it may still move")
+        if stopped():
+            return
         for name in left:
             state = self._states[name]
             if self._is_idle(name):

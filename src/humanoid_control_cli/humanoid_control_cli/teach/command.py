@@ -45,18 +45,17 @@ def play(
     it ended otherwise.
     """
     from humanoid_control_cli.client import Client
+    from humanoid_control_cli.motion.carrying_out import carry_out
     from humanoid_control_cli.motion.trajectory_client import TrajectoryClient
     from humanoid_control_cli.teach.playing import begin, playable
 
     with Client(timeout) as client:
         motion = playable(client, name, speed)
         trajectories = TrajectoryClient(client)
-        try:
-            duration = begin(client, trajectories, motion, speed)
-            typer.echo(f"plays for {duration:.1f} s, with the way to its beginning")
-            trajectories.wait_until_done(duration)
-        except KeyboardInterrupt:
-            trajectories.stop()
-            typer.echo("stopped")
-            raise
-    typer.echo("done")
+        code = carry_out(
+            trajectories,
+            lambda: begin(client, trajectories, motion, speed),
+            "plays for {duration:.1f} s, with the way to its beginning",
+            typer.echo,
+        )
+    raise typer.Exit(code)
