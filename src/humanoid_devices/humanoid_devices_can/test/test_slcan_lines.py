@@ -149,13 +149,19 @@ def test_x_of_a_candapter_is_an_extended_frame(sent: Sent) -> None:
         assert is_refused(line, settings)
 
 
-@pytest.mark.parametrize("line", [b"", b"N1234", b"hello"])
-def test_other_text_is_no_frame(line: bytes) -> None:
-    assert frame_of(line, LONG) is None
+def test_an_answer_without_text_is_no_frame() -> None:
+    assert frame_of(b"", LONG) is None
 
 
-def test_bytes_that_are_no_text_are_refused() -> None:
-    assert is_refused(b"\xff\xfe", LONG)
+@given(SENT)
+def test_a_frame_without_its_first_character_is_refused(sent: Sent) -> None:
+    settings, _ = sent
+    assert is_refused(line_of(sent)[1:], settings)
+
+
+@pytest.mark.parametrize("line", [b"N1234", b"hello", b"\nT050616B10", b"\xff\xfe"])
+def test_text_that_no_request_asks_for_is_refused(line: bytes) -> None:
+    assert is_refused(line, LONG)
 
 
 @given(st.integers(0, 255))

@@ -82,10 +82,14 @@ def frame_lines(frames: Iterable[CanFrame], *, extended: bool) -> bytes:
 
 
 def frame_of(line: bytes, settings: BusSettings) -> DataFrame | InvalidFrame | None:
-    """Return the frame of a line; None if the line is another answer."""
+    """Return the frame of a line that is no other answer; None for an empty one.
+
+    Text without a known beginning is a frame that has lost its first character, or the adapter ends
+    its lines in another way, or has another protocol.
+    """
     kind = _KINDS.get(line[:1])
     if kind is None:
-        return None if line.isascii() else no_frame(line)
+        return no_frame(line) if line else None
     try:
         identifier, rest = _identifier(line, kind)
         if not kind.data or kind.extended != settings.extended:
