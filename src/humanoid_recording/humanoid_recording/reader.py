@@ -15,7 +15,7 @@ from zstandard import ZstdError
 from humanoid_recording.crash_safe_file import BagError
 
 _LARGEST: Final = 256 * 1024 * 1024  # bytes of a record; a larger one is a damaged one
-_DAMAGE: Final = (McapError, ZstdError, ValueError, RuntimeError, struct.error)
+_DAMAGE: Final = (McapError, ZstdError, OSError, ValueError, RuntimeError, struct.error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +43,10 @@ class BagReader:
     def __iter__(self) -> Iterator[RecordedMessage]:
         """Yield all readable messages, up to the end or the damage of each file.
 
-        Raises BagError for a file that isn't MCAP with messages of ROS 2.
+        Raises BagError for a file that cannot be read, or isn't MCAP with messages of ROS 2.
         """
         for path in self._files:
-            with path.open("rb") as file:
-                if file.read(len(MCAP0_MAGIC)) != MCAP0_MAGIC:
-                    raise BagError(f"{path} is no MCAP file")
+            with _opened(path) as file:
                 yield from self._messages(path, file)
 
     def _messages(self, path: Path, file: BinaryIO) -> Iterator[RecordedMessage]:
@@ -98,6 +96,19 @@ class _WholeReads:
         if len(data) < size:
             raise EndOfFile
         return data
+
+
+def _opened(path: Path) -> BinaryIO:
+    """Return an MCAP file behind its magic bytes. Raises BagError."""
+    try:
+        file = path.open("rb")
+        magic = file.read(len(MCAP0_MAGIC))
+    except OSError as error:
+        raise BagError(f"{path}: cannot be read: {error.strerror}") from error
+    if magic != MCAP0_MAGIC:
+        file.close()
+        raise BagError(f"{path} is no MCAP file")
+    return file
 
 
 def _files(path: Path) -> list[Path]:

@@ -5,6 +5,7 @@ import os
 import resource
 import shutil
 import signal
+from io import BytesIO
 from pathlib import Path
 
 import pytest
@@ -224,6 +225,32 @@ def test_a_path_that_is_no_bag_is_refused(tmp_path: Path, bags, name: str) -> No
         list(BagReader(path))
     with pytest.raises(BagError, match="neither an MCAP file nor a folder with one"):
         BagReader(tmp_path / "nowhere")
+
+
+def test_a_file_that_cannot_be_read_is_refused_with_the_reason(tmp_path: Path) -> None:
+    (tmp_path / "bag.mcap").mkdir()
+    with pytest.raises(BagError, match=r"bag\.mcap: cannot be read: Is a directory"):
+        list(BagReader(tmp_path))
+
+
+class FailingDisk(BytesIO):
+    """A file whose disk fails behind the magic bytes."""
+
+    def read(self, size: int | None = -1) -> bytes:
+        if self.tell() >= len(MCAP0_MAGIC):
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        return super().read(size)
+
+
+def test_a_disk_that_fails_ends_the_bag_with_the_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "bag.mcap"
+    path.write_bytes(MCAP0_MAGIC)
+    monkeypatch.setattr(Path, "open", lambda _path, _mode: FailingDisk(MCAP0_MAGIC))
+    reader = BagReader(path)
+    assert list(reader) == []
+    assert "Input/output error" in reader.damage
 
 
 def test_the_files_of_a_split_bag_come_in_their_order(tmp_path: Path, bags) -> None:
