@@ -61,9 +61,20 @@ def parameters_file(folder: Path, node: str) -> Path:
 def write_parameters(
     folder: Path, node: str, parameters: Mapping[str, Any], namespace: str = ROOT
 ) -> Path:
-    """Write a ROS parameters file for `node`; launch would give inline values to every node."""
+    """Write a ROS parameters file for `node`; launch would give inline values to every node.
+
+    Raises ConfigError if it cannot be written.
+    """
     path = parameters_file(folder, node)
     name = absolute(namespace, node) if namespace else node
     content = {name: {"ros__parameters": dict(parameters)}}
-    path.write_text(yaml.dump(content, Dumper=_Dumper, sort_keys=False), encoding="utf-8")
+    write_file(path, yaml.dump(content, Dumper=_Dumper, sort_keys=False))
     return path
+
+
+def write_file(path: Path, text: str) -> None:
+    """Write a file of the bring-up. Raises ConfigError: the disk may be full."""
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be written: {error.strerror}") from error

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from humanoid_bringup.executables import write_parameters
+from humanoid_bringup.executables import write_file, write_parameters
 from humanoid_bringup.options import Backend, Options, Process
 from humanoid_control_common.robot.domain_lock import FOLDER
 from humanoid_control_common.robot.robot_namespace import ROOT, file_mark
@@ -42,7 +42,7 @@ def with_virtual_robot(
     last, so that the stack is up sooner.
     """
     description = folder / "virtual_robot.urdf"
-    description.write_text(urdf, encoding="utf-8")
+    write_file(description, urdf)
     master, drives = _cable()
     control = control_socket(options.namespace)
     ring = ("--cable", master, "--ring", drives) if options.robot.ring else ()

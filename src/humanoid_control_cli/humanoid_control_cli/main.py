@@ -21,6 +21,10 @@ def main() -> int:
     except RobotError as error:
         sys.stderr.write(f"hc: {error}\n")
         return 1
+    except OSError as error:  # such as of a disk without room for a temporary file
+        place = f"{error.filename}: " if error.filename else ""
+        sys.stderr.write(f"hc: {place}{error.strerror or error}\n")
+        return 1
     except KeyboardInterrupt:
         return 130
     return 0

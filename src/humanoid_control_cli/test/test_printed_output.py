@@ -23,6 +23,24 @@ def test_output_that_cannot_be_written_is_one_sentence_and_exit_code_1(
     assert run.lines == ["hc: the output cannot be written: No space left on device"]
 
 
+def test_a_bring_up_without_room_for_its_files_is_one_sentence_and_exit_code_1(start) -> None:
+    line = 'ulimit -f 1; exec "$0" -c "$1" up mock --no-viewer'  # files of a block at most
+    run = start("sh", "-c", line, sys.executable, HC)
+    assert run.finish() == 1
+    (text,) = run.lines
+    assert text.startswith("hc: ")
+    assert text.endswith(".bring_up.yaml cannot be written: File too large")
+
+
+def test_a_failure_of_the_system_is_one_sentence_and_exit_code_1(start, tmp_path) -> None:
+    program = f"import tempfile; tempfile.tempdir = {str(tmp_path / 'gone')!r}; {HC}"
+    run = start(sys.executable, "-c", program, "up", "mock", "--no-viewer")
+    assert run.finish() == 1
+    (text,) = run.lines
+    assert text.startswith(f"hc: {tmp_path}/gone/humanoid_control_")
+    assert text.endswith(": No such file or directory")
+
+
 def test_a_reader_that_ends_early_gets_no_traceback(start) -> None:
     run = _redirected(start, "version | true")
     run.finish()
