@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import re
 import signal
-from typing import TYPE_CHECKING
+from contextlib import suppress
+from threading import Thread
+from typing import TYPE_CHECKING, NoReturn
 
 import pytest
+import rclpy
+from humanoid_control_msgs.msg import ControlMode
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from std_srvs.srv import Trigger
 from test_support.ros.ros_domains import on_reserved_domain
 from typer.testing import CliRunner
 
@@ -84,6 +91,38 @@ def test_without_a_robot_the_message_names_the_alternative(command: str, message
     with on_reserved_domain():
         result = CliRunner().invoke(app, [command, "--timeout", "0.5"])
     with pytest.raises(NoAnswerError, match=f"^{message}.* the power"):
+        raise result.exception
+
+
+class EndedError(Exception):
+    """Ends a control process."""
+
+
+def test_a_power_down_reports_the_end_of_a_control_process_that_has_not_answered() -> None:
+    with on_reserved_domain() as domain:
+        context = rclpy.Context()
+        rclpy.init(context=context, domain_id=domain)
+        node = Node("mode_manager", context=context)
+        node.create_publisher(ControlMode, "control_mode", 10)
+
+        def end(_request: object, _response: object) -> NoReturn:
+            raise EndedError
+
+        node.create_service(Trigger, "humanoid_control/power_down", end)
+        executor = SingleThreadedExecutor(context=context)
+        executor.add_node(node)
+
+        def run() -> None:
+            with suppress(EndedError):
+                executor.spin()
+            node.destroy_node()
+            context.shutdown()
+
+        process = Thread(target=run)
+        process.start()
+        result = CliRunner().invoke(app, ["down"])
+        process.join()
+    with pytest.raises(NoAnswerError, match=r"has ended without an answer: .* cut the power"):
         raise result.exception
 
 

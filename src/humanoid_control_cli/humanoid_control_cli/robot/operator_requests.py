@@ -31,6 +31,7 @@ CLEAR_FAULT: Final = "mode_manager/clear_fault"
 LATCHED_TIME: Final = 0.5  # [s] in which the latest report of every source arrives
 POWER_DOWN: Final = "humanoid_control/power_down"
 POWER_DOWN_TIMEOUT: Final = ANSWER + 1.0  # [s]
+LAST_ANSWER: Final = 0.5  # [s] in which an answer arrives that was sent before the end
 
 
 def press(client: Client) -> StampedStatement:
@@ -147,11 +148,23 @@ def power_down(client: Client) -> str:
             "there is none, cut the power of the drives"
         )
     call = caller.call_async(Trigger.Request())
-    answered = client.wait(call.done, POWER_DOWN_TIMEOUT)
+    was_there = False
+
+    def ended() -> bool:
+        nonlocal was_there
+        is_gone = modes.is_gone()
+        was_there = was_there or not is_gone
+        return was_there and is_gone
+
+    client.wait(lambda: call.done() or ended(), POWER_DOWN_TIMEOUT)
+    answered = client.wait(call.done, LAST_ANSWER)
     client.node.destroy_client(caller)  # the process that is ending waits for this
     if not answered:
         raise NoAnswerError(
-            f"no answer within {POWER_DOWN_TIMEOUT:g} s: joints may still be powered; "
+            "the control process has ended without an answer: joints may still be powered; cut the "
+            "power of the drives, unless its log says that all joints are without torque"
+            if was_there and modes.is_gone()
+            else f"no answer within {POWER_DOWN_TIMEOUT:g} s: joints may still be powered; "
             "cut the power of the drives"
         )
     answer = call.result()
