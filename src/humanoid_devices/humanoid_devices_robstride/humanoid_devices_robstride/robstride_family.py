@@ -6,6 +6,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.robot.joints import FloatArray
 from humanoid_control_common.robot.mit_interface import JointCommand
 from humanoid_control_common.rules.reasons import NO_REASON, Reason
@@ -23,7 +24,7 @@ from humanoid_devices_can.reason_codes import (
     TEMPERATURE_LIMIT,
     UNDERVOLTAGE,
 )
-from humanoid_devices_can.settings import CanSettings
+from humanoid_devices_can.settings import CanSettings, Motor
 from humanoid_devices_robstride.codec import (
     DEFAULT_HOST,
     CommunicationType,
@@ -68,6 +69,7 @@ class RobstrideFamily:
         self._ids = [motor.id for motor in settings.motors]
         self._index = settings.motor_at()
         self._host = integer(settings.parameters, "host_id", settings.where, 0xFF)
+        _refuse_host(settings.motors, self._host)
         self._limits = [
             parse_limits(motor, model.torque, settings.update_rate)
             for motor, model in zip(settings.motors, models, strict=True)
@@ -187,6 +189,16 @@ class RobstrideFamily:
             return "" if status.mode == mode else None
 
         return judge
+
+
+def _refuse_host(motors: Sequence[Motor], host: int) -> None:
+    """Raise ConfigError for a motor with the host's id: it would take answers for requests."""
+    for motor in motors:
+        if motor.id == host:
+            raise ConfigError(
+                f"{motor.where}: can_id {host} is the host_id of the block: give one of them "
+                "another number"
+            )
 
 
 _CODES: Final = {

@@ -222,6 +222,12 @@ def test_calibration_that_the_wire_can_not_carry_is_refused(can_info, direction,
         system.on_configure(block)
 
 
+def test_a_motor_with_the_hosts_id_is_refused(make_family) -> None:
+    with pytest.raises(ConfigError, match="joint 'j0': can_id 253 is the host_id of the block"):
+        make_family(ids=(253,))
+    make_family(ids=(253,), block={"host_id": "0xFE"})
+
+
 def test_host_id_is_used(make_family) -> None:
     family = make_family(block={"host_id": "0x10"})
     assert family.disabling(0, clear_faults=True).request == ((0x04001005, bytes([1, *bytes(7)])),)
