@@ -6,6 +6,7 @@ import errno
 import os
 import time
 from collections.abc import Iterator
+from typing import NoReturn
 
 import can
 import pytest
@@ -41,6 +42,7 @@ SERIAL = BusSettings("slcan", "/dev/ttyACM0", 1_000_000)
         (OSError(errno.EBUSY, "x"), SERIAL, "another program uses it"),
         (ValueError("Invalid bitrate"), SERIAL, "Invalid bitrate"),
         (TypeError("unexpected keyword argument 'colour'"), SERIAL, "'colour'"),
+        (NameError("name 'canOpen' is not defined"), SERIAL, "canOpen.*: install the .* driver"),
     ],
 )
 def test_opening_problem_has_the_remedy(error, settings, message) -> None:
@@ -92,6 +94,17 @@ def test_lost_adapter_is_reported_with_the_remedy(error, message) -> None:
 def test_bus_that_is_not_there_is_refused(settings, message) -> None:
     with pytest.raises(InterfaceError, match=message):
         open_bus(settings)
+
+
+def test_whatever_a_driver_raises_is_a_bus_that_cannot_be_opened(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def driver(**_: object) -> NoReturn:
+        raise KeyError("serial")
+
+    monkeypatch.setattr(can, "Bus", driver)
+    with pytest.raises(InterfaceError, match="pcan PCAN_USBBUS1: cannot be opened: 'serial'"):
+        open_bus(BusSettings("pcan", "PCAN_USBBUS1", 1_000_000))
 
 
 @pytest.mark.skipif(os.path.exists("/proc/net/can"), reason="this kernel has SocketCAN")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Final
 
 import can
-from can.exceptions import CanError
 
 from humanoid_control_common.machine.linux import LINUX
 from humanoid_control_common.machine.machine import Machine
@@ -17,15 +16,7 @@ from humanoid_devices_can.bus.serial_port import OpenPort, TtyPort
 from humanoid_devices_can.bus.slcan import SlcanBus
 from humanoid_devices_can.errors import InterfaceError
 
-_FAILURES: Final = (  # what drivers raise
-    CanError,
-    SerialPortError,
-    NotImplementedError,
-    ImportError,
-    OSError,
-    ValueError,
-    TypeError,
-)
+_FAILURES: Final = (SerialPortError, OSError, ValueError, TypeError)  # of slcan
 
 
 def open_bus(
@@ -44,8 +35,11 @@ def open_bus(
     try:
         if settings.interface == "slcan":
             return SlcanBus(settings, machine, open_port, shared=shared)
-        return PythonCanBus(settings, _python_can(settings), machine.clock)
     except _FAILURES as error:
+        raise InterfaceError(opening_problem(error, settings)) from error
+    try:
+        return PythonCanBus(settings, _python_can(settings), machine.clock)
+    except Exception as error:  # the drivers behind python-can raise whatever they like
         raise InterfaceError(opening_problem(error, settings)) from error
 
 

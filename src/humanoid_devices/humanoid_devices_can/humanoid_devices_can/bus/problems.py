@@ -41,7 +41,8 @@ def opening_problem(error: BaseException, settings: BusSettings) -> str:
     if settings.interface not in can.VALID_INTERFACES:
         known = ", ".join(sorted(can.VALID_INTERFACES))
         help_ = f"python-can has no such interface; available: {known}"
-    elif isinstance(error, CanInterfaceNotImplementedError | ImportError):
+    elif isinstance(error, CanInterfaceNotImplementedError | ImportError | NameError):
+        # NameError: python-can misses the functions of a library that it could not load
         help_ = f"{error}: install the package or driver this interface needs"
     elif code in _NO_SUCH:
         how = "`ip link` lists the interfaces" if is_socketcan else "is the adapter plugged in"
