@@ -34,7 +34,7 @@ SERIAL = BusSettings("slcan", "/dev/ttyACM0", 1_000_000)
         (NotImplementedError(), BusSettings("socktcan", "can2", 1), "available: .*socketcan"),
         (CanInterfaceNotImplementedError("no module 'pcan'"), CAN2, "no module 'pcan'.*install"),
         (OSError(errno.ENODEV, "x"), CAN2, "no 'can2' on this machine .*ip link"),
-        (OSError(errno.ENOENT, "x"), SERIAL, "no '/dev/ttyACM0' .*plugged in"),
+        (OSError(errno.ENOENT, "x"), SERIAL, "no '/dev/ttyACM0' .*plugged in.*/dev/serial/by-id"),
         (OSError(errno.EACCES, "x"), SERIAL, "no permission: join the group.*dialout"),
         (OSError(errno.EPERM, "x"), CAN2, "no permission: CAN sockets are forbidden"),
         (OSError(errno.ENETDOWN, "x"), CAN2, "down: ip link set can2 up type can bitrate 1000000"),

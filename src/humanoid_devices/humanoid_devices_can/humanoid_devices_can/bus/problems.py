@@ -45,7 +45,8 @@ def opening_problem(error: BaseException, settings: BusSettings) -> str:
         # NameError: python-can misses the functions of a library that it could not load
         help_ = f"{error}: install the package or driver this interface needs"
     elif code in _NO_SUCH:
-        how = "`ip link` lists the interfaces" if is_socketcan else "is the adapter plugged in"
+        serial = "is the adapter plugged in? `ls -l /dev/serial/by-id` has the present names"
+        how = "`ip link` lists the interfaces" if is_socketcan else serial
         help_ = f"there is no '{settings.channel}' on this machine ({how})"
     elif code in (errno.EACCES, errno.EPERM):
         group = f"join the group that owns {settings.channel}, often dialout, and sign in again"
