@@ -123,6 +123,16 @@ def test_a_held_ctrl_c_does_not_interrupt_the_stop(remote: Starter, client: Clie
     assert client.wait(lambda: states and states[-1].status == TrajectoryState.CANCELED, TIMEOUT)
 
 
+def test_a_motion_that_cannot_be_reported_stops(remote: Starter, client: Client) -> None:
+    words = f"move {ELBOW}=0.2 --time 60 --timeout {TIMEOUT} > /dev/full"
+    run = remote("sh", "-c", f'"$0" -c "$1" {words}', sys.executable, HC)
+    assert run.finish() == 1
+    assert run.lines == ["hc: the output cannot be written: No space left on device"]
+    states: list[TrajectoryState] = []
+    client.subscribe(TrajectoryState, "trajectory_controller/state", states.append, LATCHED_HISTORY)
+    assert client.wait(lambda: states and states[-1].status == TrajectoryState.CANCELED, TIMEOUT)
+
+
 def test_a_motion_whose_caller_is_killed_goes_on_to_its_end(
     remote: Starter, client: Client
 ) -> None:

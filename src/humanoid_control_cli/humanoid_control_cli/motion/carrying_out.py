@@ -16,7 +16,7 @@ def carry_out(
     """Begin a motion, and wait for its end; return the exit code.
 
     Ctrl-C, SIGTERM and a closed terminal stop it along its path; more of them meanwhile do not
-    interrupt that.
+    interrupt that. So does a failure of `say`: nothing would watch the motion then.
 
     Args:
         trajectories: of the robot.
@@ -27,12 +27,15 @@ def carry_out(
     Raises what `begin` and `wait_until_done` raise.
     """
     with StopSignals() as signals:
+        unwatched = False
         try:
             duration = begin()
+            unwatched = True
             say(text.format(duration=duration))
+            unwatched = False
             trajectories.wait_until_done(duration, lambda: signals.count > 0)
         finally:
-            if signals.count:
+            if unwatched or signals.count:
                 trajectories.stop()
         if signals.count:
             say("stopped")
