@@ -234,6 +234,37 @@ def test_further_signals_kill_no_process_that_may_hold_torque(supervise, tmp_pat
     assert run.finish() == 0
 
 
+def test_signals_that_follow_the_first_one_at_once_count_as_the_same(
+    supervise, tmp_path: Path
+) -> None:
+    """They would take the torque of a raised arm."""
+    done = tmp_path / "done"
+    slow = [*python(EXITING), str(done)]
+    run = supervise({"slow": slow}, timeouts=[1000.0, 1000.0], again=1000.0)
+    run.wait_for("slow | ready")
+    run.send(SIGINT)
+    run.wait_for("stopping")
+    for number in (SIGINT, SIGTERM, SIGINT):
+        run.send(number)
+    done.touch()
+    assert run.finish() == 0
+    assert run.lines == ["slow | ready", "hc   | SIGINT: stopping"]
+
+
+def test_the_first_signal_does_not_shorten_an_end_that_began_without_one(
+    supervise, tmp_path: Path
+) -> None:
+    done = tmp_path / "done"
+    commands = {"slow": [*python(EXITING), str(done)], "ends": ["false"]}
+    run = supervise(commands, timeouts=[1000.0, 1000.0], ready={"slow": "ready"})
+    run.wait_for("stopping the others")
+    run.send(SIGINT)
+    run.wait_for("SIGINT: stopping already")
+    done.touch()
+    assert run.finish() == 1
+    assert not [line for line in run.lines if "SIGTERM" in line]
+
+
 def test_a_closing_terminal_does_not_shorten_the_end_however_often_it_signals(supervise) -> None:
     run = supervise({"slow": python(SLOW)}, timeouts=[1000.0, 1000.0])
     run.wait_for("ready")

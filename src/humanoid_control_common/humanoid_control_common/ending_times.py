@@ -23,6 +23,9 @@ ANSWER: Final = WAY_DOWN + HANGING_LOOP + RING_EXIT + CAN_EXIT  # when `hc down`
 END_AT_ONCE: Final = HANGING_LOOP + RING_EXIT + CAN_EXIT + PROCESS_END  # from SIGTERM on
 END_IN_ORDER: Final = WAY_DOWN + END_AT_ONCE  # from SIGINT on
 
+# From the first Ctrl-C until another one counts: several programs may pass one on, and keys bounce.
+AGAIN: Final = 1.0
+
 # For supervisors. SIGTERM removes torque at once, so it follows the time of the way down. An exit
 # that has begun is not disturbed.
 SIGINT_TO_SIGTERM: Final = WAY_DOWN + 2.0

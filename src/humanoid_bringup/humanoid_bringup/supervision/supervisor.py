@@ -15,15 +15,19 @@ from humanoid_bringup.supervision.early_start import EarlyStart
 from humanoid_bringup.supervision.output import Output
 from humanoid_bringup.supervision.processes import Child, Command, OrphanReaper, describe, exit_code
 from humanoid_bringup.supervision.terminal_signals import StopSignals
-from humanoid_control_common.ending_times import SIGINT_TO_SIGTERM, SIGTERM_TO_SIGKILL
+from humanoid_control_common.ending_times import AGAIN, SIGINT_TO_SIGTERM, SIGTERM_TO_SIGKILL
 
 
 @dataclass(frozen=True, slots=True)
 class StopTimeouts:
-    """Longest times [s] in which a process must end after a signal."""
+    """Longest times [s] in which a process must end after a signal.
+
+    `again`: from the first signal to the supervisor until another one counts.
+    """
 
     after_interrupt: float = SIGINT_TO_SIGTERM
     after_terminate: float = SIGTERM_TO_SIGKILL
+    again: float = AGAIN
 
 
 @dataclass(slots=True)
@@ -121,6 +125,7 @@ class Supervisor:
         self._children: list[Child] = []
         self._stopping: StopSequence | None = None
         self._signals_seen = 0
+        self._signalled_at = math.nan  # [s] when the first signal was seen
         self._exit_code = 0
 
     def run(self, commands: Sequence[Command], environment: Mapping[str, str]) -> int:
@@ -176,20 +181,27 @@ class Supervisor:
         """React to signals, deadlines and a closed output."""
         if self._signals.count > self._signals_seen:
             self._signals_seen = self._signals.count
-            if self._stopping:
-                self._hasten(self._stopping)
-            else:
-                self._stop(f"{self._signals.latest}: stopping")
+            self._take_signal(time.monotonic())
         if self._output.broken and not self._stopping:
             self._stop("")
         if self._stopping:
             self._stopping.advance(time.monotonic())
 
-    def _hasten(self, stopping: StopSequence) -> None:
-        """React to a further signal. SIGHUP is ignored: a closing terminal sends it twice."""
-        if self._signals.latest != signal.SIGHUP.name:
-            self._output.say(f"{self._signals.latest} again: ending sooner")
-            stopping.hasten(time.monotonic())
+    def _take_signal(self, now: float) -> None:
+        """Stop at the first signal, at `now` [s]; hasten that at a later one.
+
+        SIGHUP hastens nothing: a closing terminal sends it twice.
+        """
+        name, stopping, first = self._signals.latest, self._stopping, self._signalled_at
+        if math.isnan(first):
+            self._signalled_at = now
+            if stopping:
+                self._output.say(f"{name}: stopping already")
+            else:
+                self._stop(f"{name}: stopping")
+        elif stopping and now - first >= self._timeouts.again and name != signal.SIGHUP.name:
+            self._output.say(f"{name} again: ending sooner")
+            stopping.hasten(now)
 
     def _stop(self, reason: str) -> None:
         self._output.say(reason)

@@ -9,9 +9,10 @@ from collections.abc import Iterator
 
 import pytest
 
+from humanoid_control_common.ending_times import AGAIN
 from humanoid_control_common.machine.stop_signals import STOP_SIGNALS
 from humanoid_controller_manager.ros.process.companion import Companion, way_down_of
-from humanoid_controller_manager.ros.process.end_requests import AGAIN, EndRequests, end_on_signals
+from humanoid_controller_manager.ros.process.end_requests import EndRequests, end_on_signals
 
 
 @pytest.fixture(autouse=True)

@@ -4,12 +4,9 @@ import signal
 import time
 from dataclasses import dataclass
 from types import FrameType
-from typing import Final
 
+from humanoid_control_common.ending_times import AGAIN
 from humanoid_control_common.machine.stop_signals import STOP_SIGNALS
-
-# [s] after which a second SIGINT counts: terminal and launch may both send the first.
-AGAIN: Final = 1.0
 
 
 @dataclass(slots=True)
