@@ -73,6 +73,7 @@ def test_a_living_client_gets_its_answer_at_once(server: Server) -> None:
     server.spin_until(call.done)
     assert call.result().success
     assert [len(it) for it in server.answering.readers] == [16]
+    assert server.answering._looking is None
 
 
 def test_no_service_waits_for_a_client_that_has_ended(
@@ -102,12 +103,18 @@ def test_an_answer_is_sent_when_its_reader_becomes_known(server: Server) -> None
     assert len(server.answering.readers) == 4
 
 
-def test_a_request_that_is_not_as_expected_has_no_known_reader() -> None:
+def test_the_memory_of_a_request_of_another_origin_is_not_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     class Request:
         __slots__ = ("sequence_number",)
 
     class Header:
         request_id = Request()
 
+    def read(*_: object) -> bytes:
+        raise AssertionError("read")
+
+    monkeypatch.setattr(prompt_answers.ctypes, "string_at", read)
     Header.request_id.sequence_number = 7
     assert reader_of(Header()) == b""

@@ -85,9 +85,11 @@ def reader_of(header: Any) -> bytes:
     """Return the GID of the reader for the answer to a request; empty if it is unknown.
 
     rclpy does not give it: it is read from rmw_request_id_t. pybind11 has the address of the C
-    object behind the head of its Python object.
+    object behind the head of its Python object; an object of another origin is not read.
     """
     request = header.request_id
+    if type(type(request)).__name__ != "pybind11_type":
+        return b""
     address = ctypes.c_void_p.from_address(id(request) + object.__basicsize__).value
     if address is None:
         return b""
