@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from math import isfinite
+from operator import attrgetter
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
@@ -39,8 +40,9 @@ class SelfCollisionStage:
 
     def __init__(self, model: "CollisionModel", distance: float) -> None:
         self._model, self._distance = model, distance
-        self._known = np.full(len(model.reach), np.inf)  # [rad] the pose of `clearance`
-        self.clearance: Clearance | None = None  # the smallest one of those measured last
+        # The poses [rad] measured last, a row each (3, n_joints), and their distances [m].
+        self._known, self._found = np.zeros((3, len(model.reach))), np.full(3, -np.inf)
+        self.clearance: Clearance | None = None  # the smallest one of them
 
     def allowed(
         self,
@@ -59,7 +61,7 @@ class SelfCollisionStage:
         ahead = measured + AHEAD * state.velocity
         rate = min(SLOWING * period, 1.0)
         motion = self._motion(step)
-        room = self._least(measured, ahead, before) - self._distance
+        room = self._least(_counting(measured, ahead, before)).min() - self._distance
         # A joint without measurement cannot be judged: the loop leaves the mode for that.
         if motion <= rate * room or not isfinite(self._motion(ahead - wanted)):
             return wanted
@@ -81,7 +83,7 @@ class SelfCollisionStage:
         """
         measured, lead = state.position, AHEAD * velocity
         motion = self._motion(lead)
-        if motion == 0.0 or motion <= self._least(measured, measured, measured) - self._distance:
+        if motion == 0.0 or motion <= self._least(measured).max() - self._distance:
             return 1.0
         if not isfinite(motion + self._motion(measured)):
             return 1.0  # see `allowed`
@@ -155,7 +157,7 @@ class SelfCollisionStage:
     ) -> dict[LinkPair, float]:
         """Return the smallest distance [m] of every pair at the poses that count."""
         found: dict[LinkPair, float] = {}
-        for pose in (ahead, (measured + target) / 2.0, target):
+        for pose in _counting(measured, ahead, target):
             for pair, apart in self._model.pairs(pose).items():
                 found[pair] = min(apart, found.get(pair, apart))
         return found
@@ -175,10 +177,10 @@ class SelfCollisionStage:
 
     def _nearest(self, measured: FloatArray, ahead: FloatArray, target: FloatArray) -> float:
         """Return the smallest distance [m] of the poses that count."""
-        poses = [ahead, (measured + target) / 2.0, target]
-        found = [self._model.clearance(pose) for pose in poses]
-        nearest = min(range(len(found)), key=lambda i: found[i].distance)
-        self.clearance, self._known[:] = found[nearest], poses[nearest]
+        self._known = _counting(measured, ahead, target)
+        found = [self._model.clearance(pose) for pose in self._known]
+        self._found[:] = [it.distance for it in found]
+        self.clearance = min(found, key=attrgetter("distance"))
         return self.clearance.distance
 
     def _is_driven_nearer(
@@ -190,13 +192,19 @@ class SelfCollisionStage:
         )
         return there < here and driven < here
 
-    def _least(self, measured: FloatArray, ahead: FloatArray, target: FloatArray) -> float:
-        """Return a lower bound [m] of the same, from the pose measured last."""
-        if self.clearance is None:
-            return -np.inf
-        ends = (self._motion(pose - self._known) for pose in (measured, ahead, target))
-        return self.clearance.distance - max(ends)
+    def _least(self, poses: FloatArray) -> FloatArray:
+        """Return lower bounds [m] (3,) for the distances of `poses`, from those measured last.
+
+        `poses`: the three that count (3, n_joints), or one (n_joints,), which has three bounds.
+        """
+        moved: FloatArray = np.abs(poses - self._known) @ self._model.reach
+        return self._found - moved
 
     def _motion(self, step: FloatArray) -> float:
         """Return how far [m] any shape moves in `step` [rad] (n_joints,) at most."""
         return float(np.abs(step) @ self._model.reach)
+
+
+def _counting(measured: FloatArray, ahead: FloatArray, target: FloatArray) -> FloatArray:
+    """Return the poses that count (3, n_joints)."""
+    return np.array((ahead, (measured + target) / 2.0, target))

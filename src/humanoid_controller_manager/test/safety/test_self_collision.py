@@ -9,7 +9,7 @@ from humanoid_control_common.robot.joints import JointLimits
 from humanoid_control_common.robot.mit_interface import JointCommand, JointState
 from humanoid_controller_manager.safety.limit_stage import Limited, LimitStage
 from humanoid_controller_manager.safety.self_collision import SelfCollisionStage
-from humanoid_motion.collision.clearance import LinkPair
+from humanoid_motion.collision.clearance import Clearance, LinkPair
 from humanoid_motion.collision.collision_model import CollisionModel
 from src.humanoid_motion.test.collision.conftest import NARROW, fingers, three_fingers, tips_apart
 
@@ -62,6 +62,41 @@ def test_free_motion_is_not_touched(bench: Bench) -> None:
         bench.tick(np.array([-0.8, 0.8]))
     np.testing.assert_array_equal(bench.command.position, [-0.8, 0.8])
     assert bench.limited == [0, 0]
+
+
+def test_a_pose_that_is_held_is_not_measured_again_although_the_joints_sag(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    measure, measured = bench.model.clearance, []
+
+    def counted(position: np.ndarray) -> Clearance:
+        measured.append(position)
+        return measure(position)
+
+    monkeypatch.setattr(bench.model, "clearance", counted)
+    bench.state.position[:] = -0.25, 0.25
+    for tick in range(60):
+        if tick == 50:  # the target is reached
+            np.testing.assert_array_equal(bench.command.position, [0.1, -0.1])
+            measured.clear()
+        bench.command.position[:] = 0.1, -0.1
+        bench.stage.apply(bench.state, bench.command, PERIOD)
+    assert measured == []
+
+
+def test_links_that_approach_slowly_stop_at_their_distance(bench: Bench) -> None:
+    """In no single tick is the step so long that it asks for a look."""
+    apart = [bench.tick(part * TOUCHING) for part in np.linspace(0.0, 1.0, 600)]
+    assert min(apart) > DISTANCE - 1e-5
+    assert apart[-1] == pytest.approx(DISTANCE, abs=1e-3)
+
+
+def test_a_velocity_is_judged_from_where_the_joints_are(bench: Bench) -> None:
+    slow = 0.3 * np.sign(TOUCHING)  # [rad/s]
+    bench.tick(APART)
+    assert bench.collision.allowed_velocity(bench.state, slow) == 1.0
+    bench.state.position[:] = 0.7 * TOUCHING
+    assert bench.collision.allowed_velocity(bench.state, slow) < 1.0
 
 
 def test_links_slow_down_and_stop_at_their_distance(bench: Bench) -> None:
@@ -222,8 +257,11 @@ def test_whole_effort_stays_within_its_limit_where_links_are_kept_apart(
 
 
 @pytest.mark.parametrize("field", ["position", "velocity"])
-def test_joint_without_measurement_makes_no_target_invalid(bench: Bench, field: str) -> None:
+def test_joint_without_measurement_makes_no_target_invalid(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, field: str
+) -> None:
     bench.tick(APART)
+    monkeypatch.setattr(bench.model, "clearance", lambda position: pytest.fail("looked"))
     getattr(bench.state, field)[0] = np.nan
     bench.command.position[:] = TOUCHING / 10
     bench.stage.apply(bench.state, bench.command, PERIOD)
