@@ -35,7 +35,9 @@ ANSWER_TIMEOUT = 0.010  # [s] until a lost answer is suspected; several times th
 _LATE_POLLS = 16  # messages at most that are fetched after the deadline
 _POLLS_PER_DELAY = 32  # an answer is found late by at most its delay divided by this
 _HELD = "; not sent, an earlier reading of the object is still to be answered"
-_DELAY_SHRINKS = 0.99  # per answer found at the first poll, to learn how early it arrives
+# Part by which the expected delay shrinks when the first poll finds the answer, to learn how early it
+# arrives. It doubles with each such answer in a row: lost frames look like a slow slave.
+_LEAST_SHRINKING, _MOST_SHRINKING = 0.01, 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +97,7 @@ class MailboxChannel:
         self._slave = slave
         self.late = LateAnswers()
         self._delay = 0.0  # [s] this slave is expected to take for an answer
+        self._shrinking = _LEAST_SHRINKING
         self.reset()
 
     def reset(self) -> None:
@@ -293,5 +296,7 @@ class MailboxChannel:
         if exchange.missed > exchange.sent:
             # A lower bound: other slaves' datagrams may have delayed the poll that found it.
             self._delay = (exchange.missed - exchange.sent) * (1 + 1 / _POLLS_PER_DELAY)
+            self._shrinking = _LEAST_SHRINKING
         else:
-            self._delay *= _DELAY_SHRINKS
+            self._delay *= 1.0 - self._shrinking
+            self._shrinking = min(2.0 * self._shrinking, _MOST_SHRINKING)

@@ -1,7 +1,7 @@
 """The drives in operation: each tick of the control loop, and the idle time between ticks."""
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from functools import partial
 from typing import Final
@@ -74,7 +74,9 @@ class Operation:
         self.mailed = np.zeros(len(SdoStatus), dtype=np.int64)  # objects by result
         self.emergencies = 0
         self.links = LinkErrors(master, self._clock, len(joint_at))
-        self._errors_requested: set[int] = set()  # slaves whose error was requested
+        # By slave, the latest batch that softens its drive, and the request for its errors.
+        self._softening: dict[int, Future[Results]] = {}
+        self._errors: dict[int, Future[Results]] = {}
         self._held: dict[int, SdoBatch] = {}  # by slave, the latest that met a stiff drive
         # Results of batches, and whether gains are read after a failure; from any thread.
         self._answers: deque[tuple[Results, bool]] = deque()
@@ -121,11 +123,12 @@ class Operation:
             self._check_states()
             self._read_errors()
             self.links.poll()
-            softening = self._impedance.softening(self._writable)
+            softening = self._impedance.softening(self._may_be_softened)
             if softening is not None:
                 # After a failure the drive is softened again. To read its gains meanwhile would
                 # occupy the mailbox of a slow drive: it takes one request in each answer's time.
-                self._begin(softening, read_after_failure=False)
+                future = self._begin(softening, read_after_failure=False)
+                self._softening |= {it.slave: future for it in softening.objects}
             self._ring.exchange_mail_until(back)
 
     def submit(self, batch: SdoBatch) -> Future[Results]:
@@ -137,7 +140,7 @@ class Operation:
 
         A joint whose turns are unclear is left out: it would be driven through whole turns.
         """
-        self._errors_requested.clear()
+        self._forget_errors(lambda _slave, request: request.done())
         unclear = np.zeros(len(self._settings.joints), dtype=bool)
         reason = NO_REASON
         try:
@@ -197,13 +200,20 @@ class Operation:
     def _read_errors(self) -> None:
         """Read the errors of each drive that has left operation, once."""
         faulty = np.flatnonzero(self.monitor.faulty).tolist()
-        self._errors_requested.intersection_update(faulty)
+        self._forget_errors(lambda slave, _request: slave not in faulty)
         for slave in faulty:
-            if slave not in self._errors_requested and not self._refusal(slave, _READING):
-                self._errors_requested.add(slave)
+            if slave not in self._errors and not self._refusal(slave, _READING):
                 wanted = tuple(SdoObject(slave, *key) for key in _ERROR_OBJECTS)
-                future = self._ring.sdo.submit(SdoBatch(wanted, write=False))
+                self._errors[slave] = future = self._ring.sdo.submit(SdoBatch(wanted, write=False))
                 future.add_done_callback(partial(self._take_errors, slave))
+
+    def _forget_errors(self, may_be_read_again: Callable[[int, Future[Results]], bool]) -> None:
+        """Forget requests for errors. One that waits stays while its drive is faulty."""
+        self._errors = {
+            slave: request
+            for slave, request in self._errors.items()
+            if not may_be_read_again(slave, request)
+        }
 
     def _take_errors(self, slave: int, future: Future[Results]) -> None:
         code, *history = [
@@ -254,6 +264,11 @@ class Operation:
             "away: stiff, it would be pulled there. The target creeps after the joint until the "
             "velocity feed-forward 0x2382:03 is read back as 0"
         )
+
+    def _may_be_softened(self, slave: int) -> bool:
+        """Return whether to begin: a slow mailbox must not be filled with the same writes."""
+        pending = self._softening.get(slave)
+        return (pending is None or pending.done()) and self._writable(slave)
 
     def _writable(self, slave: int) -> bool:
         mode, number = int(self._impedance.mode), self._impedance.number

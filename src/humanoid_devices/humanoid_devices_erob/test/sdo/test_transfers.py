@@ -48,6 +48,34 @@ def test_a_slow_slave_is_not_hammered(make_world) -> None:
     assert world.bus.datagrams[0] < 250
 
 
+def test_a_slave_that_was_slow_is_soon_asked_as_early_as_it_answers(make_world) -> None:
+    """Lost frames make a slave look slow: its gains must not be written slowly for long."""
+    world = make_world(1)
+    drive = world.drives[0]
+    drive.objects[GAIN] = VALUE
+    for delay in (0.009, 0.03, 0.09):
+        drive.delay = delay
+        world.read([gain()])
+    drive.delay, begun = 0.002, world.clock()
+    for _ in range(11):
+        world.read([gain()])
+    assert world.clock() - begun < 0.65
+    begun = world.clock()
+    world.read([gain()])
+    assert world.clock() - begun < 0.003
+
+
+def test_a_slave_is_asked_when_it_answers_and_seldom_before(make_world) -> None:
+    world = make_world(1, delay=0.002)
+    world.drives[0].objects[GAIN] = VALUE
+    for _ in range(20):
+        world.read([gain()])
+    before = world.bus.datagrams[0]
+    for _ in range(100):
+        world.read([gain()])
+    assert world.bus.datagrams[0] - before < 3.0 * 100  # one asks, one fetches
+
+
 def test_an_abort_is_reported_with_its_code(make_world) -> None:
     world = make_world(1)
     world.drives[0].aborts[GAIN] = 0x06020000

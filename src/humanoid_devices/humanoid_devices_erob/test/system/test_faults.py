@@ -378,6 +378,30 @@ def test_a_slow_mailbox_is_left_to_the_softening(make_any_bench) -> None:
     assert "read" not in kinds
 
 
+def test_a_slow_mailbox_is_not_filled_with_the_same_writes(bench) -> None:
+    make_stiff(bench)
+    bench.control.mailbox_delay(0.09)  # four writes and their reading take 0.7 s
+    bench.control.log()
+    request_damping(bench)
+    bench.tick(int(3.0 / bench.period))
+    assert bench.of_drives("pos_reg") == [0] * 4
+    writes = [line for line in bench.control.log() if line[2] == "write"]
+    assert len(writes) <= 2 * 4 * len(bench.of_drives("pos_reg"))
+
+
+def test_drive_with_a_slow_mailbox_recovers_although_faults_are_cleared_in_every_tick(bench) -> None:
+    """A client that keeps clearing faults must not fill the mailbox with readings of the error."""
+    make_stiff(bench)
+    bench.control.mailbox_delay(0.05)
+    bench.control.drive_error(2, 0x8500)
+    tick_until_fault(bench, 5)
+    request_damping(bench)
+    for _ in range(int(3.0 / bench.period)):
+        bench.system.reset_faults()
+        bench.tick()
+    assert bench.of_drives("statusword") == [HEALTHY] * 4
+
+
 def test_nine_are_softened_although_the_tenth_is_dead(make_any_bench) -> None:
     bench = make_any_bench(10)
     bench.activate()
