@@ -35,8 +35,8 @@ ANSWER_TIMEOUT = 0.010  # [s] until a lost answer is suspected; several times th
 _LATE_POLLS = 16  # messages at most that are fetched after the deadline
 _POLLS_PER_DELAY = 32  # an answer is found late by at most its delay divided by this
 _HELD = "; not sent, an earlier reading of the object is still to be answered"
-# Part by which the expected delay shrinks when the first poll finds the answer, to learn how early it
-# arrives. It doubles with each such answer in a row: lost frames look like a slow slave.
+# Part by which the expected delay shrinks when the first poll finds the answer, to learn how early
+# it arrives. It doubles with each such answer in a row: lost frames look like a slow slave.
 _LEAST_SHRINKING, _MOST_SHRINKING = 0.01, 0.5
 
 

@@ -389,7 +389,7 @@ def test_a_slow_mailbox_is_not_filled_with_the_same_writes(bench) -> None:
     assert len(writes) <= 2 * 4 * len(bench.of_drives("pos_reg"))
 
 
-def test_drive_with_a_slow_mailbox_recovers_although_faults_are_cleared_in_every_tick(bench) -> None:
+def test_drive_with_a_slow_mailbox_recovers_while_faults_are_cleared_in_every_tick(bench) -> None:
     """A client that keeps clearing faults must not fill the mailbox with readings of the error."""
     make_stiff(bench)
     bench.control.mailbox_delay(0.05)
