@@ -36,6 +36,7 @@ from humanoid_devices_erob.errors import (
 from humanoid_devices_erob.master.al_state import (
     AlState,
     AlStatus,
+    RepeatedRequest,
     StateMaster,
     differing,
     lead_to,
@@ -50,7 +51,6 @@ logger = logging.getLogger(__name__)
 
 ATTEMPTS: Final = 3  # one lost frame in a hundred spoils few bring-ups, and not three in a row
 SYNC0_TIMEOUT: Final = 0.5  # [s] to start SYNC0 everywhere, one slave per exchange
-REQUEST_INTERVAL: Final = 0.2  # [s] until a state is requested again
 USUAL_PREOP_TIME: Final = 1.0  # [s] after which a warning names the slaves that are not in PREOP
 _CLOCK_READ: Final = 0.0005  # [s] that reading one clock may take
 _MAIL_MARGIN: Final = 0.00025  # [s] before the next exchange in which no datagram begins
@@ -185,13 +185,11 @@ class BringUp:
 
     def _change_state(self, ring: Ring, cycle: CyclicExchange, state: AlState) -> None:
         statuses: Sequence[AlStatus] = ()
-        due = self._machine.clock()
+        request = RepeatedRequest(state, self._master, self._machine)
 
         def settled() -> bool:
-            nonlocal statuses, due
-            if self._machine.clock() >= due:  # repeated, in case a request was lost
-                due += REQUEST_INTERVAL
-                self._master.request_state(state)
+            nonlocal statuses
+            request.send_if_due()
             statuses = self._master.states()
             if any(status.error for status in statuses):
                 return True

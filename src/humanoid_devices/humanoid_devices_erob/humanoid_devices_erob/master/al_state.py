@@ -13,6 +13,7 @@ from humanoid_devices_erob.errors import joined_by_text
 from humanoid_devices_erob.reason_codes import AL_CODES, SLAVE_LEFT_OP, SLAVE_SILENT
 
 REQUEST_INTERVAL: Final = 0.1  # [s] until a request is repeated, in case it was lost
+COMMON_INTERVAL: Final = 0.2  # [s] the same, of a request to all slaves
 _NAP: Final = 0.001  # [s] between two reads of the states
 
 
@@ -77,6 +78,27 @@ def al_status(state: int, code: int) -> AlStatus:
     if not state & pysoem.STATE_ERROR:
         return AlStatus(known)
     return AlStatus(known, True, code, pysoem.al_status_code_to_string(code))
+
+
+class RequestsStates(Protocol):
+    """Requests AL states; see EthercatMaster."""
+
+    def request_state(self, state: AlState) -> None:
+        """Request a state of all slaves."""
+
+
+class RepeatedRequest:
+    """A request for a state of all slaves, sent again at intervals: a frame may be lost."""
+
+    def __init__(self, state: AlState, master: RequestsStates, machine: Machine) -> None:
+        self._state, self._master, self._machine = state, master, machine
+        self._due = machine.clock()
+
+    def send_if_due(self) -> None:
+        """Send it the first time, and whenever COMMON_INTERVAL has passed."""
+        if self._machine.clock() >= self._due:
+            self._due += COMMON_INTERVAL
+            self._master.request_state(self._state)
 
 
 class StateMaster(Protocol):

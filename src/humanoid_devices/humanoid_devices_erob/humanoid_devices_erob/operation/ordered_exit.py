@@ -17,7 +17,7 @@ from humanoid_devices_erob.drive.cia402_sequencer import Mask
 from humanoid_devices_erob.errors import POWER_OFF, RingError, joined_by_text
 from humanoid_devices_erob.mailbox.sdo import SdoBatch, SdoObject, SdoResult, SdoStatus
 from humanoid_devices_erob.mailbox.sdo_batch import LONG_TIMEOUT
-from humanoid_devices_erob.master.al_state import AlState, AlStatus, lead_to
+from humanoid_devices_erob.master.al_state import AlState, AlStatus, RepeatedRequest, lead_to
 from humanoid_devices_erob.master.cyclic_exchange import DISABLE_TIMEOUT, CyclicExchange
 from humanoid_devices_erob.master.master import EthercatMaster
 from humanoid_devices_erob.master.ring import Ring
@@ -93,15 +93,17 @@ class OrderedExit:
                 self._armed[result.object.slave] = result.message
 
     def _leave(self) -> None:
-        self._master.request_state(AlState.INIT)
+        request = RepeatedRequest(AlState.INIT, self._master, self._ring.machine)
+
+        def left() -> bool:
+            request.send_if_due()
+            self._states = self._master.states()
+            return not any(status.state in (AlState.SAFEOP, AlState.OP) for status in self._states)
+
         # The exchange continues: until a drive has left OP it needs a frame for every SYNC0.
-        self._cycle.until(self._in_init, INIT_TIMEOUT)
+        self._cycle.until(left, INIT_TIMEOUT)
         for slave in range(len(self._joint_at)):
             self._master.stop_sync0(slave)
-
-    def _in_init(self) -> bool:
-        self._states = self._master.states()
-        return not any(status.state in (AlState.SAFEOP, AlState.OP) for status in self._states)
 
     def _close_gates_in_preop(self) -> None:
         """Close the gates that are left: without clocks mail is safe in PREOP."""

@@ -267,3 +267,24 @@ def test_ticks_without_activation_are_errors(make_bench) -> None:
     bench = make_bench(2)
     with pytest.raises(HardwareError, match="not active"):
         bench.tick()
+
+
+def test_lost_request_of_init_is_sent_again(make_wire_bench) -> None:
+    """Once the loop runs, SOEM itself repeats it too rarely."""
+    bench = make_wire_bench(2)
+    stiff(bench)
+    master = bench.system._master
+    request, requested = master.request_state, []
+
+    def lossy(state: AlState) -> None:
+        if not requested:
+            bench.control.drop_next(100)
+        requested.append(state)
+        request(state)
+        bench.control.drop_next(0)
+
+    master.request_state = lossy
+    bench.system.on_deactivate()
+    assert requested == [AlState.INIT] * 2
+    assert bench.of_drives("al_state") == [INIT] * 2
+    assert bench.of_drives("error") == [0] * 2
