@@ -116,19 +116,19 @@ class EthercatMaster:
         """
         master = self._opened()
         master.manual_state_change = True
+        problem = ""
         try:
             master.config_map()
         except pysoem.ConfigMapError as error:
-            raise BringUpError(
-                f"the slaves' PDO mapping can't be read: {error.error_list}"
-            ) from error
+            # A drive's emergency message counts as an error, too: the sizes that were read decide.
+            problem = f"; reading its PDO mapping failed: {error.error_list}"
         for position, slave in enumerate(self._slaves):
             found = len(slave.output), len(slave.input)
             # pysoem doesn't check lengths when it writes outputs, not even at the next slave's.
             if found != (RX_BYTES, TX_BYTES):
                 raise BringUpError(
                     f"slave {position} maps {found[0]} bytes of outputs and {found[1]} of inputs, "
-                    f"expected {RX_BYTES} and {TX_BYTES}"
+                    f"expected {RX_BYTES} and {TX_BYTES}{problem}"
                 )
         count = len(self._slaves)
         try:

@@ -323,6 +323,24 @@ def test_bring_up_survives_a_frame_lost_in_a_hundred(make_bench, seed: int) -> N
     assert bench.of_drives("statusword") == [HEALTHY] * 10
 
 
+def test_emergency_messages_while_the_mapping_is_read_are_no_failure(make_wire_bench) -> None:
+    """SOEM reads it, and reports them like a failed transfer."""
+    bench = make_wire_bench(3)
+    read, attempts = bench.system._master.map_process_data, []
+
+    def interrupted() -> None:
+        attempts.append(bench.time.clock())
+        for _ in range(3):
+            bench.control.emergency(1, 0x730F)
+        read()
+
+    bench.system._master.map_process_data = interrupted
+    bench.activate()
+    bench.tick(3)
+    assert len(attempts) == 1
+    assert bench.of_drives("statusword") == [HEALTHY] * 3
+
+
 def test_whole_bring_up_is_tried_again_a_bounded_number_of_times(make_bench) -> None:
     bench = make_bench(2)
     bench.control.drop(0.8)
