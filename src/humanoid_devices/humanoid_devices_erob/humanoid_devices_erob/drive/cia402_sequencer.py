@@ -63,11 +63,10 @@ class Cia402Sequencer:
         self._steps += 1
         settled = enabled & self.wanted
         controlword[settled] = ENABLE
-        self._resetting &= ~settled
-        if settled.all():
-            return
-        for i in np.flatnonzero(~settled).tolist():
-            controlword[i] = self._next(i, int(statusword[i]))
+        if not settled.all():
+            for i in np.flatnonzero(~settled).tolist():
+                controlword[i] = self._next(i, int(statusword[i]))
+        self._resetting &= controlword != ENABLE  # a fault from now on is a new one
 
     def _next(self, drive: int, statusword: int) -> int:
         state = decode_state(statusword)

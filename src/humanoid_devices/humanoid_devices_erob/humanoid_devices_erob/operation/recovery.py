@@ -47,16 +47,19 @@ class Recovery:
         self._next_request = np.zeros(len(joint_at))  # [s] of the next request to each slave
         self._left_op: Mask = np.zeros(len(joint_at), dtype=bool)
         self._left_out: Mask = np.zeros(len(joint_at), dtype=bool)
+        self._tried: Mask = np.zeros(len(joint_at), dtype=bool)  # enabled since `begin`
         self._why_left_out = NO_REASON
         self._end = 0.0  # [s]
 
     def begin(self, left_out: Mask, why: Reason) -> None:
         """Begin, or restart the time of the present recovery.
 
-        The drives that are `left_out`, `why`, are disabled. Pending queries continue: with a reset
-        in every tick they would never end otherwise.
+        The drives that are `left_out`, `why`, are disabled. The others are enabled once each: one
+        that falls again has a cause that remains. Pending queries continue: with a reset in every
+        tick they would never end otherwise.
         """
         self._left_out, self._why_left_out = left_out, why
+        self._tried[:] = False
         self._ring.sequencer.disable(left_out)
         self._end = self._ring.machine.clock() + TIMEOUT
         if self.active:
@@ -81,11 +84,12 @@ class Recovery:
                 self._lead_to_op(slave, statuses[slave])
         readiness, sequencer = self._readiness, self._ring.sequencer
         readiness.forget(np.flatnonzero(~in_op).tolist())
-        candidates = in_op & ~sequencer.wanted & ~self._left_out
+        candidates = in_op & ~sequencer.wanted & ~self._left_out & ~self._tried
         readiness.query(np.flatnonzero(candidates).tolist())
         ready = candidates & readiness.ready & ~self._too_stiff()
         sequencer.enable(ready, reset_faults=True)
-        readiness.forget(np.flatnonzero(ready).tolist())  # queried anew after another fault
+        self._tried |= ready
+        readiness.forget(np.flatnonzero(ready).tolist())  # queried anew after another `begin`
         enabled = self._ring.enabled & in_op
         if bool((enabled | lost | self._left_out).all()):
             self._finish(enabled, lost)
@@ -98,7 +102,7 @@ class Recovery:
     def _finish(self, enabled: Mask, lost: Mask) -> None:
         self.active = False
         self.recovered = np.flatnonzero(enabled & self._left_op).tolist()
-        refused = ~(enabled | lost | self._left_out | self._ring.sequencer.wanted)
+        refused = ~(enabled | lost | self._left_out | self._tried)
         refused_slaves = np.flatnonzero(refused).tolist()
         stiff = np.flatnonzero(refused & self._readiness.ready & self._too_stiff()).tolist()
         unready = (

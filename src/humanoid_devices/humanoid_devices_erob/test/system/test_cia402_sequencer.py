@@ -60,6 +60,13 @@ def test_fault_after_the_reset_is_not_reset_again() -> None:
     assert walk(drive, [4616, 4616], last=15) == [0, 0]
 
 
+def test_fault_of_a_drive_that_was_never_seen_enabled_is_not_reset_again() -> None:
+    drive = Cia402Sequencer(1)
+    drive.enable(ALL, reset_faults=True)
+    walk(drive, [4616, 592, 561, 563])
+    assert walk(drive, [4616] * 4, last=15) == [0] * 4
+
+
 def test_reset_of_a_drive_that_was_disabled_since_is_dropped() -> None:
     drive = Cia402Sequencer(1)
     drive.enable(ALL, reset_faults=True)

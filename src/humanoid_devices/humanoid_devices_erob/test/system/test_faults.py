@@ -296,6 +296,32 @@ def test_slaves_that_left_op_with_an_error_are_acknowledged_and_led_back_by_a_re
     assert bench.of_drives("statusword") == [HEALTHY] * 4
 
 
+@pytest.mark.parametrize("between", [False, True], ids=["seen enabled", "between two ticks"])
+def test_reset_enables_a_drive_that_falls_again_once_only(bench, between: bool) -> None:
+    """Its joint would be caught and dropped again and again."""
+    enabled = []
+    bench.control.drive_error(1, 0x8500)
+    bench.tick(5)
+
+    def fall(_: float = 0.0) -> None:
+        if bench.of_drives("statusword")[1] == HEALTHY:
+            enabled.append(bench.time.clock())
+            bench.control.drive_error(1, 0x8500)
+
+    if between:
+        bench.time.on_sleep = fall
+    bench.system.reset_faults()
+    for _ in range(200):
+        bench.tick()
+        fall()
+    assert len(enabled) == 1
+    assert bench.of_drives("statusword")[1] == 4616  # nor is its fault reset
+    assert "j1: statusword 4616" in bench.system.safety().message
+    assert "not enabled" not in bench.system.safety().message
+    bench.time.on_sleep = lambda _: None
+    mended(bench)
+
+
 def test_drive_that_falls_again_while_others_recover_is_checked_again(bench) -> None:
     for slave in (0, 2):
         bench.control.drive_error(slave, 0x8500)
@@ -308,6 +334,7 @@ def test_drive_that_falls_again_while_others_recover_is_checked_again(bench) -> 
     bench.control.keep_mode(0, 3)
     bench.control.drive_error(0, 0x8500)
     bench.tick(2)
+    bench.system.reset_faults()
     words = set()
     bench.time.on_sleep = lambda _: words.add(bench.of_drives("statusword")[0])
     bench.tick(60)
