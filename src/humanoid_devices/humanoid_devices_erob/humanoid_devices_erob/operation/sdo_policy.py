@@ -38,7 +38,14 @@ _NEVER: Final = (
         "ring runs",
     ),
     (
-        (objects.HOME_OFFSET, objects.SHAFT_REVOLUTIONS, objects.ENCODER_OFFSET),
+        (
+            objects.POSITION_RANGE,
+            objects.HOME_OFFSET,
+            objects.SOFTWARE_LIMITS,
+            objects.POLARITY,
+            *objects.FACTORS,
+            objects.ENCODER_OFFSET,
+        ),
         "is part of the drive's position reference: a stiff joint would jump by the difference; "
         "change it with the vendor's tool, on a drive without a robot",
     ),

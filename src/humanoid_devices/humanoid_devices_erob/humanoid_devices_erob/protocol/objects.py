@@ -29,8 +29,13 @@ VELOCITY: Final = 0x606C
 TORQUE: Final = 0x6077
 TARGET_TORQUE: Final = 0x6071
 TARGET_POSITION: Final = 0x607A
+POSITION_RANGE: Final = 0x607B  # beyond it positions and targets wrap round
 HOME_OFFSET: Final = 0x607C
-SHAFT_REVOLUTIONS: Final = 0x6093  # position factor: counts of a revolution
+SOFTWARE_LIMITS: Final = 0x607D  # a target outside is moved to the limit
+POLARITY: Final = 0x607E  # of positions, velocities and their targets
+# Units of positions and velocities: the factor group of CiA 402, 0x6093 (counts of a revolution)
+# among them.
+FACTORS: Final = range(0x6089, 0x6098)
 POSITION_OFFSET: Final = 0x60B0  # added to the target in cyclic modes, like the next two
 VELOCITY_OFFSET: Final = 0x60B1
 TORQUE_OFFSET: Final = 0x60B2

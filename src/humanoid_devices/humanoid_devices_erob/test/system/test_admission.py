@@ -37,7 +37,10 @@ def test_only_the_control_loop_writes_objects_that_move_a_drive(mode: Mode, inde
 
 
 @pytest.mark.parametrize("mode", Mode)
-@pytest.mark.parametrize("index", [0x607C, 0x6093, 0x2242, 0x1010, 0x1011])
+@pytest.mark.parametrize(
+    "index",
+    [0x607B, 0x607C, 0x607D, 0x607E, 0x6089, 0x608F, 0x6093, 0x6097, 0x2242, 0x1010, 0x1011],
+)
 @pytest.mark.parametrize("subindex", [0, 1, 2])
 def test_reference_and_memory_of_a_drive_in_operation_stay_as_they_are(
     mode: Mode, index: int, subindex: int
@@ -54,7 +57,7 @@ def test_set_up_of_the_process_data_is_not_written(index: int) -> None:
     assert "must not change while the ring runs" in message
 
 
-@pytest.mark.parametrize("index", [0x15FF, 0x1C34, 0x2381, 0x6083])
+@pytest.mark.parametrize("index", [0x15FF, 0x1C34, 0x2381, 0x607F, 0x6083, 0x6088, 0x6098])
 def test_objects_that_move_no_drive_may_be_written(index: int) -> None:
     assert refusals(SdoObject(0, index, 1, b"\0\0"), mode=Mode.STANDBY) == []
 
