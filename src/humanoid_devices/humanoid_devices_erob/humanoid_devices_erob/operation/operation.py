@@ -171,12 +171,14 @@ class Operation:
     def _check_states(self) -> None:
         """Check the AL states: neither a full working counter nor an old statusword proves OP.
 
-        Lost frames are not judged here: the exchanges count them.
+        Lost frames are not judged here: the exchanges count them. Slaves that take part in the
+        exchange and do not answer now have got no frame. Without their set-up they do neither.
         """
         if not self._ring.answered:
             return
         states = self._all_in_op if self._master.all_in_op else self._master.states()
-        if all(status.state is AlState.NONE for status in states):
+        silent = all(status.state is AlState.NONE for status in states)
+        if silent and self._ring.working_counter > 0:
             return
         self.states = states
         self.monitor.set_states(self.states)

@@ -11,6 +11,7 @@ import pytest
 from humanoid_control_common.rules.modes import Mode
 from humanoid_control_common.rules.safety import SafetyFlag, SafetyLevel
 from humanoid_devices_erob.drive.gains import gains_to_registers
+from humanoid_devices_erob.master.al_state import AlState, AlStatus
 from humanoid_devices_erob.operation.drive_monitor import SILENCE
 from humanoid_devices_erob.operation.recovery import TIMEOUT as RECOVERY_TIMEOUT
 
@@ -255,6 +256,43 @@ def test_power_cycled_slave_is_detected_within_two_ticks_and_a_reset_asks_for_a_
     assert "restart the control process" in message
     others = [word for i, word in enumerate(bench.of_drives("statusword")) if i != slave]
     assert others == [HEALTHY] * 3
+
+
+def test_drives_without_their_set_up_are_not_reported_as_in_operation(any_bench) -> None:
+    """The power is back, but for the last drive: none answers under its address."""
+    bench = any_bench
+    for slave in range(3):
+        bench.control.power_cycle(slave)
+    bench.control.power_off(3)
+    bench.tick(3)
+    bus, impedance, *joints = bench.system.diagnose()
+    assert bus.values["slaves in OP"] == "0 of 4"
+    assert bus.values["drives in operation"] == "0 of 4"
+    assert impedance.values["confirmed"] == "no"
+    assert {joint.values["gate 0x2383"] for joint in joints} == {"not known"}
+    bench.system.reset_faults()
+    bench.tick(3)
+    assert "j0, j1, j2: not configured any more" in bench.system.safety().message
+    assert not bench.system._operation._recovery.active
+
+
+def test_states_whose_frame_is_lost_are_no_news(any_bench) -> None:
+    bench = any_bench
+    bench.system._master.request_slave_state(2, AlState.SAFEOP)
+    bench.tick(2)
+    states = bench.system._master.states
+
+    def lost() -> list[AlStatus]:
+        bench.control.drop_next(100)
+        found = states()
+        bench.control.drop_next(0)
+        return found
+
+    bench.system._master.states = lost
+    bench.tick(2)
+    assert "does not answer" not in bench.system.safety().message
+    op, safeop = AlState.OP, AlState.SAFEOP
+    assert [it.state for it in bench.system._operation.states] == [op, op, safeop, op]
 
 
 def test_power_cycled_slave_works_again_after_a_restart(any_bench) -> None:
