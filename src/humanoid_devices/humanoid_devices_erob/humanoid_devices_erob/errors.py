@@ -45,7 +45,7 @@ class DriveSetupError(RingError):
 
 
 class HungError(RingError):
-    """A slave answers but ignores every request: no second try will help."""
+    """A slave answers but ignores every request: a second try at once will not help."""
 
 
 def joined_by_text(texts: Iterable[tuple[str, str]]) -> str:

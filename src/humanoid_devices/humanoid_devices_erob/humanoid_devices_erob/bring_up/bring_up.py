@@ -271,7 +271,7 @@ def wait_for_preop(
 ) -> None:
     """Lead all slaves to PREOP, where their mailboxes work, within `timeout` [s]; `stop` ends it.
 
-    Raises HungError naming drives whose firmware hangs, otherwise BringUpError.
+    Raises HungError naming drives that answer and do nothing, otherwise BringUpError.
     """
     warn_at = machine.clock() + USUAL_PREOP_TIME
 
@@ -295,6 +295,7 @@ def wait_for_preop(
     ]
     if hung:
         raise HungError(
-            f"{joined_by_text(hung)}: the firmware of the drive hangs; switch its power off and on"
+            f"{joined_by_text(hung)} for {timeout:g} s: a drive that was just switched on may "
+            "still be starting: try again; else its firmware hangs: switch its power off and on"
         )
     raise BringUpError(f"not in PREOP: {problem}")
