@@ -30,7 +30,8 @@ def main() -> int:
         labels = [command.label for command in commands]
         colour = supports_colour(sys.stdout)
         output = Output(sys.stdout.fileno(), OWN_LABEL, labels, colour=colour)
-        timeouts = StopTimeouts(*asked.get("timeouts", [5.0, 3.0]), again=asked.get("again", 0.0))
+        interrupt, terminate = asked.get("timeouts", [5.0, 3.0])
+        timeouts = StopTimeouts(interrupt, terminate, asked.get("again", 0.0))
         first = [command for command in commands if command.label in asked.get("early", [])]
         with EarlyStart(first, reaper, os.environ) as early:
             supervisor = Supervisor(output, signals, reaper, timeouts, early)

@@ -104,7 +104,7 @@ def assert_planted(samples: Sequence[FrictionSample], part: float) -> None:
 
 
 def test_breakaway_finds_the_friction_at_rest_within_five_percent(sticking: Stack) -> None:
-    assert_planted(recorded(sticking, Settings("breakaway", passes=2)), FIVE)
+    assert_planted(recorded(sticking, Settings("breakaway", passes=3)), FIVE)
     assert sticking.client.now.mode == Mode.DAMPING
 
 

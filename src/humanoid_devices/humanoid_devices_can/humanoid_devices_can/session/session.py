@@ -80,8 +80,7 @@ class Session:
         self._refused = bus.refused()
         self._rate_limit = RateLimit(bitrate)
         self._controller_read_at = self.clock()
-        self._is_full = False  # the adapter took no more frames
-        self._resend_at = -math.inf  # [s] when a refused frame is tried again
+        self._resend_at = -math.inf  # [s] when frames are tried again that the adapter did not take
         self._sent_at = self._controller_read_at  # [s] of the latest frame sent
         self._threads: list[Thread] = []
         try:
@@ -103,12 +102,15 @@ class Session:
         now = self.clock()
         if alone:
             self._received_here_at = now
-        if self.health.lost or self.leaves_frames():
+        if self.health.lost or self.leaves_frames() or not self._receiving.acquire(blocking=False):
             return
         try:
-            self._take_arrived()
+            self._catch_up()
+            self._is_up_to_date(now)
         except AdapterLostError as error:
             self._lose(error.reason)
+        finally:
+            self._receiving.release()
 
     def send_here(self, items: Iterable[Item]) -> None:
         """Queue `items`, and send what may be sent now, in the caller's thread. Never waits."""
@@ -262,16 +264,6 @@ class Session:
         elif (left := before + self._timing.poll - self.clock()) > 0.0:
             self._machine.sleep(left)  # an interface may return early
 
-    def _take_arrived(self) -> None:
-        """Take what has arrived, unless another thread does."""
-        if self._receiving.acquire(blocking=False):
-            try:
-                now = self.clock()
-                self._catch_up()
-                self._is_up_to_date(now)
-            finally:
-                self._receiving.release()
-
     def _catch_up(self) -> int:
         """Take frames until none is left, or LONGEST_BACKLOG at least; return their number."""
         taken, latest = 0, 1
@@ -348,9 +340,8 @@ class Session:
     def _send_due(self, now: float) -> float | None:
         """Send what may be sent at `now` [s]; None if that was something, else how long to wait."""
         wait = max(self._rate_limit.wait(now), self._resend_at - now)
-        if wait <= 0.0 and self._is_full and not self.leaves_frames():
-            # A serial adapter has room once its answers are read, and the receiving thread rests.
-            self._take_arrived()
+        if wait <= 0.0 and math.isfinite(self._resend_at):
+            self.receive_here(alone=False)  # a serial adapter has room once its answers are read
         items = self.transmit_queue.take(max(self._rate_limit.room(now), 1)) if wait <= 0.0 else []
         if not items:
             return wait
@@ -363,9 +354,7 @@ class Session:
         self.transmit_queue.settle(sent)
         for item in items[:sent]:
             self._note_sent(item, now)
-        self._is_full = sent < len(items)
-        if self._is_full:
-            self._resend_at = now + self._timing.resend
+        self._resend_at = now + self._timing.resend if sent < len(items) else -math.inf
 
     def _keep_alive(self, now: float) -> float:
         """Queue zero-torque commands while no controller runs; return the time [s] to the next."""
