@@ -1,4 +1,4 @@
-"""A process goes on although nobody reads what it writes."""
+"""A process goes on although its output is not read."""
 
 from __future__ import annotations
 

@@ -163,7 +163,7 @@ def power_down(client: Client) -> str:
         raise NoAnswerError(
             "the control process has ended without an answer: joints may still be powered; cut the "
             "power of the drives, unless its log says that all joints are without torque"
-            if was_there and modes.is_gone()
+            if ended()
             else f"no answer within {POWER_DOWN_TIMEOUT:g} s: joints may still be powered; "
             "cut the power of the drives"
         )

@@ -12,7 +12,7 @@ ROOM: Final = 1 << 20  # [bytes] in a pipe; Linux grants it to any user by defau
 def never_wait_for_readers() -> None:
     """Drop what the readers of stdout and stderr do not take in time.
 
-    A write to a pipe that nobody empties waits, and the ROS log holds the interpreter meanwhile:
+    A write to a full pipe waits, and the ROS log holds the interpreter meanwhile:
     with a program that was stopped, or a terminal after Ctrl-S, the control loop stood still for
     good once 64 KiB were logged (measured). The descriptors are opened anew: others that share
     them, such as a shell, are not affected. A socket stays as it is.
