@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -80,6 +83,25 @@ def until_executed(states: Iterator[JointStates], key: int, since: JointStates) 
     Without `since` this could be an earlier client's update of the same key.
     """
     return until(states, lambda it: it.applied_key == key and it.applied > since.acquired)
+
+
+@contextmanager
+def sending(control: Control, position: NDArray[np.float64]) -> Iterator[None]:
+    """Send `position` [rad] again and again, from another thread."""
+    over = threading.Event()
+
+    def send() -> None:
+        while not over.is_set():
+            control.send(position, horizon=0.9)
+            over.wait(0.02)
+
+    with ThreadPoolExecutor(1) as pool:
+        sent = pool.submit(send)
+        try:
+            yield
+        finally:
+            over.set()
+        sent.result()
 
 
 def ends(control: Control, kind: type[Exception]) -> str:

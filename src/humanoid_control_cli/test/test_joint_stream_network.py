@@ -427,15 +427,11 @@ def test_every_rate_is_taken_and_the_last_command_of_a_tick_counts(
     with far.control() as control:
         before = ticks.number
         for _ in range(count):
-            key = control.send(pose, horizon=0.5)
+            key = control.send(pose, horizon=0.9)
             time.sleep(1.0 / rate)
-        until(states, lambda it: it.execution is Execution.FOLLOWING)
-        last = until(
-            states, lambda it: it.received_key == key or it.execution is Execution.FALLBACK
-        )
-        assert last.received_key == key, far.feedback().message
-        after = until(states, lambda it: it.acquired > last.received)
-        assert after.applied_key == key, "no queue: the first tick after it executes it"
+        # In a queue the last of 500 commands would be over before its turn, at 200 Hz.
+        last = until(states, lambda it: it.applied_key == key or it.execution is Execution.FALLBACK)
+        assert last.applied_key == key, far.feedback().message
         end = control.finish()
     assert end.counters.received == end.counters.accepted == count
     assert 0 < end.counters.applied <= min(count, ticks.number - before)

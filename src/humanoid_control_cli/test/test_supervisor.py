@@ -19,6 +19,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from humanoid_bringup.supervision.output import Output
+from humanoid_bringup.supervision.processes import Child, Command, OrphanReaper
+from humanoid_bringup.supervision.supervisor import Supervisor
+from humanoid_bringup.supervision.terminal_signals import StopSignals
+
 if TYPE_CHECKING:
     from src.humanoid_control_cli.test.conftest import Run, Starter
 
@@ -447,6 +452,32 @@ def test_a_reader_that_stands_still_does_not_hold_up_the_stop(tmp_path: Path) ->
             time.sleep(0.01)
         process.send_signal(SIGTERM)  # the supervisor does not print the remaining output
         assert process.wait(60) == 0
+
+
+def test_a_signal_while_the_last_process_is_reaped_drops_the_output(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    reap = Child.reap
+
+    def reap_at_a_signal(child: Child) -> list[bytes]:
+        lines = reap(child)
+        os.kill(os.getpid(), SIGTERM)
+        return lines
+
+    monkeypatch.setattr(Child, "reap", reap_at_a_signal)
+    before = {number: signal.getsignal(number) for number in (SIGINT, SIGTERM, SIGHUP)}
+    reader, writer = os.pipe()
+    flood = Command("flood", ("head", "-c", "200000", "/dev/zero"))  # more than the pipe holds
+    try:
+        with StopSignals() as signals, OrphanReaper() as reaper:
+            output = Output(writer, "hc", [flood.label], colour=False)
+            assert Supervisor(output, signals, reaper).run([flood], os.environ) == 0
+            assert output.pending
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        os.close(reader)
+        os.close(writer)
 
 
 def test_a_reader_that_goes_away_stops_all(supervise, start) -> None:

@@ -138,12 +138,17 @@ class Supervisor:
         self._react()
         self._early.permit_configuration()
         self._start_some(waiting, environment)
-        while any(child.running for child in self._children):
+        while self._running:
             self._wait()
-            self._react()
+            if self._running:  # a signal that comes later ends the flush
+                self._react()
             self._start_some(waiting, environment)
         self._flush()
         return self._exit_code
+
+    @property
+    def _running(self) -> bool:
+        return any(child.running for child in self._children)
 
     def _start_some(self, waiting: deque[Command], environment: Mapping[str, str]) -> None:
         """Start the processes that are due; none once the stop has begun."""
