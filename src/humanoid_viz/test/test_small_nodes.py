@@ -57,9 +57,13 @@ def test_the_marker_shows_the_mode_and_ends_in_order(
     process = start("status_marker", "-p", "frame:=base_link", "-p", "height:=2.5")
     robot.mode = 2
     robot.report("wrists", SafetyStatus.FAULT, "bus off")
-    wait_until(lambda: markers and "FAULT: wrists: bus off" in markers[-1].text, "the fault")
+
+    def shows_both() -> bool:
+        text = markers[-1].text if markers else ""
+        return "STANDBY" in text and "FAULT: wrists: bus off" in text
+
+    wait_until(shows_both, "the mode and the fault")
     marker = markers[-1]
-    assert "STANDBY" in marker.text
     assert (marker.color.r, marker.color.g) == (pytest.approx(0.85), 0.0)
     assert (marker.type, marker.action) == (Marker.TEXT_VIEW_FACING, Marker.ADD)
     assert (marker.header.frame_id, marker.pose.position.z) == ("base_link", 2.5)

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from humanoid_control_msgs.msg import ControlMode
-from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
@@ -17,6 +16,7 @@ from humanoid_bringup.calibration.session import CalibrationSession
 from humanoid_control_common.errors import ConfigError, RobotError
 from humanoid_control_common.machine.linux import LINUX
 from humanoid_control_common.machine.machine import Machine
+from humanoid_control_common.middleware.steady_timer import create_steady_timer
 from humanoid_controller_manager.ros.topics.qos_profiles import LATCHED
 from humanoid_devices_erob.impedance.batch_services import TIMEOUT, BatchServices
 from humanoid_devices_erob.impedance.names import NODE, STATE_TOPIC
@@ -73,7 +73,7 @@ class CalibrationLink:
         node.create_subscription(ControlMode, "control_mode", self._on_control_mode, 10)
         # Only the latest counts: a backlog would look like fresh measurements.
         node.create_subscription(JointState, "prime/joint_states", self._on_joint_states, 1)
-        node.create_timer(STEP_PERIOD, self.advance, clock=Clock(clock_type=ClockType.STEADY_TIME))
+        create_steady_timer(node, STEP_PERIOD, self.advance)
         return self._session
 
     def check_alone(self) -> None:

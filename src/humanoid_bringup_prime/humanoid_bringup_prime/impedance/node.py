@@ -7,7 +7,6 @@ from threading import Event
 from typing import Final
 
 from humanoid_control_msgs.msg import ControlMode, ImpedanceState
-from rclpy.clock import Clock, ClockType
 from rclpy.qos import QoSProfile
 from rclpy.subscription import Subscription
 from sensor_msgs.msg import JointState
@@ -18,6 +17,7 @@ from humanoid_control_common.configuration.parameter_files import parameter_file
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.machine.realtime import COMPANION_PRIORITY, make_thread_realtime
 from humanoid_control_common.middleware.polled_topic import PolledTopic
+from humanoid_control_common.middleware.steady_timer import create_steady_timer
 from humanoid_control_common.robot.robot_namespace import checked_namespace
 from humanoid_controller_manager.ros.parameters import node_document, parse
 from humanoid_controller_manager.ros.process.ros_session import (
@@ -79,8 +79,7 @@ class ImpedanceNode:
         self._joint_states = PolledTopic(
             node, JointState, "prime/joint_states", JOINT_STATES, self._machine
         )
-        steady = Clock(clock_type=ClockType.STEADY_TIME)
-        node.create_timer(STATE_PERIOD, self._on_timer, clock=steady)
+        create_steady_timer(node, STATE_PERIOD, self._on_timer)
 
     def _on_control_mode(self, message: ControlMode) -> None:
         in_force = self._statements.of_message(message, self._machine.system_time_ns() * 1e-9)

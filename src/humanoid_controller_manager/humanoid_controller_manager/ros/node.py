@@ -6,12 +6,12 @@ from typing import Final
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray
 from humanoid_control_msgs.msg import SafetyStatus
-from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from std_msgs.msg import String
 
 from humanoid_control_common.configuration.config import Document
 from humanoid_control_common.machine.realtime import calm_interpreter
+from humanoid_control_common.middleware.steady_timer import create_steady_timer
 from humanoid_control_common.robot.joints import FloatArray
 from humanoid_control_common.robot.robot_namespace import checked_namespace
 from humanoid_control_common.rules.safety import SafetyReport
@@ -357,9 +357,8 @@ class ControllerManagerNode:
                 f"joints without a watchdog of their own: {names}: if this computer fails, they "  # noqa: G004
                 "continue with their last set point and gains"
             )
-        steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self.node.create_timer(1.0, self._report, clock=steady)
-        self._retry = self.node.create_timer(SHORTEST, self._on_retry, clock=steady)
+        create_steady_timer(self.node, 1.0, self._report)
+        self._retry = create_steady_timer(self.node, SHORTEST, self._on_retry)
         self.publish_safety()
 
     def _report(self) -> None:

@@ -7,12 +7,12 @@ from typing import Annotated, Any, Final
 from humanoid_control_msgs.msg import ControlMode, ImpedanceState, SafetyStatus
 from humanoid_control_msgs.srv import ClearFault
 from pydantic import Field, PositiveFloat
-from rclpy.clock import Clock, ClockType
 from rclpy.qos import QoSProfile
 from sensor_msgs.msg import Joy
 from std_srvs.srv import Trigger
 
 from humanoid_control_common.configuration.config import StrictModel
+from humanoid_control_common.middleware.steady_timer import create_steady_timer
 from humanoid_control_common.rules.modes import FORCE, INTENT_OF_MODE, Intent, Mode, Statement
 from humanoid_control_common.rules.reasons import NO_REASON, Reason
 from humanoid_control_common.rules.safety import SafetyMonitor
@@ -182,8 +182,7 @@ class ModeManagerNode(Companion, SwitchAuthority):
             callback = partial(self._on_trigger, intent)
             node.create_service(Trigger, f"humanoid_control/mode/{name}", callback)
         node.create_service(ClearFault, "~/clear_fault", self._on_clear_fault)
-        steady = Clock(clock_type=ClockType.STEADY_TIME)
-        node.create_timer(STATEMENT_PERIOD, self._on_timer, clock=steady)
+        create_steady_timer(node, STATEMENT_PERIOD, self._on_timer)
 
     def _subscribe(
         self, kind: Any, topic: str, callback: Callable[[Any], object], qos: QoSProfile | int

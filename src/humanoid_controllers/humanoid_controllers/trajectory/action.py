@@ -14,9 +14,9 @@ import numpy as np
 from control_msgs.action import FollowJointTrajectory
 from control_msgs.msg import JointTrajectoryControllerState
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
-from rclpy.clock import Clock, ClockType
 from trajectory_msgs.msg import JointTrajectoryPoint
 
+from humanoid_control_common.middleware.steady_timer import create_steady_timer
 from humanoid_control_common.robot.joints import FloatArray, JointSet
 from humanoid_controller_manager.loop.snapshot import Snapshot
 from humanoid_controller_manager.ros.plugin_context import PluginContext
@@ -59,8 +59,7 @@ class TrajectoryAction:
             handle_accepted_callback=self._on_accepted,
             cancel_callback=self._on_cancel,
         )
-        steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self._timer = node.create_timer(PERIOD, self._update_goals, clock=steady)
+        self._timer = create_steady_timer(node, PERIOD, self._update_goals)
         self._timer.cancel()
 
     def _on_goal(self, request: Any) -> GoalResponse:

@@ -9,13 +9,13 @@ from typing import Final
 
 from diagnostic_msgs.msg import DiagnosticArray
 from pydantic import Field
-from rclpy.clock import Clock, ClockType
 from std_srvs.srv import Trigger
 
 from humanoid_control_common.configuration.config import Document, StrictModel
 from humanoid_control_common.configuration.parameter_files import parameter_files
 from humanoid_control_common.errors import RobotError
 from humanoid_control_common.machine.machine import Machine
+from humanoid_control_common.middleware.steady_timer import create_steady_timer
 from humanoid_control_common.robot.domain_lock import take_domain_lock
 from humanoid_control_common.robot.robot_namespace import (
     checked_namespace,
@@ -89,9 +89,8 @@ class BlackBoxNode:
             # Deep enough for the time that writing a file takes.
             self.node.create_subscription(kind, topic, partial(self._receive, topic), 100, raw=True)
         self.node.create_service(Trigger, "~/save", self._save)
-        steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self.node.create_timer(CHECK_PERIOD, self.box.check, clock=steady)
-        self.node.create_timer(1.0, self._diagnose, clock=steady)
+        create_steady_timer(self.node, CHECK_PERIOD, self.box.check)
+        create_steady_timer(self.node, 1.0, self._diagnose)
 
     def _receive(self, topic: str, data: bytes) -> None:
         self.box.receive(BagMessage(topic, self._machine.clock_ns(), data))

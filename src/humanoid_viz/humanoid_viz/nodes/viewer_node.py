@@ -9,13 +9,13 @@ from typing import Any
 from humanoid_control_msgs.msg import ControlMode, MITCommand, SafetyStatus, StandbyState
 from humanoid_control_msgs.srv import ClearFault
 from rcl_interfaces.msg import IntegerRange
-from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, String
 
 from humanoid_control_common.configuration.node_parameters import FixedParameters, fixed
 from humanoid_control_common.middleware.polled_topic import PolledTopic
+from humanoid_control_common.middleware.steady_timer import create_steady_timer
 from humanoid_control_common.rules.modes import Mode
 from humanoid_viz.nodes.topic_qos import LATCHED, LATCHED_PER_SOURCE, STREAM
 from humanoid_viz.state.latest_messages import LatestMessages
@@ -153,8 +153,7 @@ class ViewerNode(FixedParameters, Node):  # type: ignore[misc]  # rclpy counts a
         self._answer("clear fault: requested")
         call = self._clear_fault.call_async(ClearFault.Request())
         call.add_done_callback(self._note_clear_fault)
-        steady = Clock(clock_type=ClockType.STEADY_TIME)
-        deadline = self.create_timer(CLEAR_FAULT_TIMEOUT, lambda: self._give_up(call), clock=steady)
+        deadline = create_steady_timer(self, CLEAR_FAULT_TIMEOUT, lambda: self._give_up(call))
         call.add_done_callback(lambda _: self.destroy_timer(deadline))
 
     def _note_clear_fault(self, call: Any) -> None:

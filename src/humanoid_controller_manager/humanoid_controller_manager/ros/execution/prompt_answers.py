@@ -10,12 +10,12 @@ import ctypes
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
-from rclpy.clock import Clock, ClockType
 from rclpy.service import Service
 from rclpy.timer import Timer
 from rclpy.utilities import get_rmw_implementation_identifier
 
 from humanoid_control_common.machine.linux import LINUX
+from humanoid_control_common.middleware.steady_timer import create_steady_timer
 
 PATIENCE: Final = 1.0  # [s] for the reader of an answer to become known
 PERIOD: Final = 0.01  # [s] between two looks for it
@@ -57,8 +57,7 @@ class PromptAnswers:
         self._unsent = (*self._unsent, answer)
         node: Any = self
         if self._looking is None:
-            steady = Clock(clock_type=ClockType.STEADY_TIME)
-            self._looking = node.create_timer(PERIOD, self._look_again, clock=steady)
+            self._looking = create_steady_timer(node, PERIOD, self._look_again)
         self._looking.reset()
 
     def _look_again(self) -> None:
