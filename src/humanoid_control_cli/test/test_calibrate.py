@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import sys
 import time
@@ -174,9 +175,11 @@ def test_the_file_in_use_is_replaced_with_a_backup(own_prime, hc, used) -> None:
 
 def test_a_file_that_is_changed_meanwhile_is_not_written_over(own_prime, hc, used) -> None:
     own_prime()
+    copy = Path(shutil.copy(used, used.with_name("flipped.yaml")))
+    assert flip(copy, "--flip", "left_elbow_pitch").exit_code == 0
     run = hc("calibrate", "--joint", "left_wrist_roll", "--duration", "1.5")
     run.wait_for("move it to both stops")
-    assert flip(used, "--flip", "left_elbow_pitch").exit_code == 0
+    copy.replace(used)  # at once: the calibration has 1.5 s
     flipped = used.read_text()
     assert run.finish() == 1
     assert f"hc: {used}: another program has changed left_elbow_pitch meanwhile" in run.text
