@@ -25,6 +25,11 @@ class AsyncControl:
         self._control = control
         self.send = control.send  # does not wait
 
+    @property
+    def dropped(self) -> int:
+        """See Control."""
+        return self._control.dropped
+
     async def activate(self) -> int:
         """See Control."""
         return await asyncio.to_thread(self._control.activate)

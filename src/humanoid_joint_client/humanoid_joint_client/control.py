@@ -54,6 +54,11 @@ class Control:
         self._client.synchronize(self.lease)
         threading.Thread(target=self._keep, name="lease", daemon=True).start()
 
+    @property
+    def dropped(self) -> int:
+        """Updates of the latest stream that waited too long for the connection: never sent."""
+        return self._outgoing.dropped
+
     def activate(self) -> int:
         """Have the robot follow from now on; return the number of this activation.
 

@@ -21,6 +21,7 @@ class Outgoing:
         self._updates: list[tuple[int, Any]] = []  # with the time it is stale from, oldest first
         self._changed = threading.Condition()
         self._closed = False
+        self.dropped = 0  # updates
 
     def put(self, update: Any, waits: int = STALE) -> None:
         """Append an update. It is dropped after `waits` [ns], STALE at most, behind a newer one."""
@@ -51,6 +52,7 @@ class Outgoing:
 
     def _drop_oldest(self) -> None:
         dropped, later = self._updates.pop(0)[1], self._updates[0][1]
+        self.dropped += 1
         if dropped.lease:
             later.lease = dropped.lease
         if dropped.HasField("gains") and not later.HasField("gains"):

@@ -60,6 +60,7 @@ def test_updates_leave_in_their_order_and_the_oldest_are_dropped() -> None:
     for number in range(WAITING + 3):
         outgoing.put(of(number))
     assert keys(outgoing) == list(range(3, WAITING + 3))
+    assert outgoing.dropped == 3
 
 
 def test_lease_and_latest_gains_of_dropped_updates_go_to_the_next_one() -> None:
@@ -86,6 +87,7 @@ def test_a_stale_update_does_not_leave_while_a_newer_one_waits() -> None:
     assert next(outgoing).user_command_key == 0
     now[0] += 1
     assert next(outgoing).user_command_key == 3
+    assert outgoing.dropped == 2
     outgoing.put(of(4))
     now[0] += 2 * STALE
     assert keys(outgoing) == [4]
