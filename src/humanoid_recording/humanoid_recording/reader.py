@@ -15,7 +15,16 @@ from zstandard import ZstdError
 from humanoid_recording.crash_safe_file import BagError
 
 _LARGEST: Final = 256 * 1024 * 1024  # bytes of a record; a larger one is a damaged one
-_DAMAGE: Final = (McapError, ZstdError, OSError, ValueError, RuntimeError, struct.error)
+_DAMAGE: Final = (
+    McapError,
+    ZstdError,
+    OSError,
+    ValueError,
+    RuntimeError,
+    struct.error,
+    OverflowError,  # sizes that the decompressor is given
+    MemoryError,
+)
 
 
 @dataclass(frozen=True, slots=True)

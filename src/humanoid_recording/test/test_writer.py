@@ -23,6 +23,7 @@ MESSAGE = JointState(name=["left_elbow_pitch"], position=[0.1])
 DATA = serialize_message(MESSAGE)
 PLENTY = 1 << 40  # bytes
 START = 1_700_000_000_000_000_000  # [ns]
+ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 
 
 def times(path: Path) -> list[int]:
@@ -70,6 +71,26 @@ def test_a_damaged_length_is_no_reason_to_run_out_of_memory(
     path.write_bytes(whole[:begin] + attachment + whole[begin:])
     reader = BagReader(path)
     assert not list(reader)
+    assert reader.damage.startswith("walk_0.mcap is damaged from byte ")
+
+
+@pytest.mark.parametrize(
+    ("place", "size"),
+    [
+        # Behind it: a CRC, the name of the compression with its length, the length of the frame.
+        pytest.param(-8 - 4 - 8 - 8, b"\xff" * 8, id="of a chunk"),
+        # Before it: the magic number. The first byte announces a size of 8 bytes.
+        pytest.param(4, b"\xe0" + (1 << 62).to_bytes(8, "little"), id="of a compressed frame"),
+    ],
+)
+def test_a_damaged_size_in_a_chunk_is_damage(tmp_path: Path, bags, place: int, size: bytes) -> None:
+    bags.write(tmp_path / "walk", [(STATES, MESSAGE)] * 2)
+    path = tmp_path / "walk/walk_0.mcap"
+    whole = path.read_bytes()
+    begin = whole.rindex(ZSTD_MAGIC) + place  # of the second chunk
+    path.write_bytes(whole[:begin] + size + whole[begin + len(size) :])
+    reader = BagReader(path)
+    assert [message.time for message in reader] == [START]
     assert reader.damage.startswith("walk_0.mcap is damaged from byte ")
 
 
