@@ -128,13 +128,14 @@ class Planner:
                     f"{self._joints.names[row]}: position {value:.4g} rad, allowed "
                     f"{limits.lower[row]:.4g} to {limits.upper[row]:.4g} rad"
                 )
-        return self._motion(rows, values, now, duration, speed or np.inf)
+        return self._motion(self._start(now, None), rows, values, duration, speed or np.inf)
 
     def jog(self, speeds: Mapping[str, float], now: float) -> Goal:
         """Move joints at `speeds` [rad/s] while this is called often enough; return the goal.
 
-        Each joint moves towards the end of its range; all stop where links come too near. A
-        repeated call with the same speeds keeps the motion; the follower stops it when calls cease.
+        Each joint moves towards the end of its range; one that is beyond it already stays. All stop
+        where links come too near. A repeated call with the same speeds keeps the motion; the
+        follower stops it when calls cease.
         """
         rows, values = self._targets(speeds, "velocity")
         if not values.any():
@@ -147,9 +148,12 @@ class Planner:
                 return goal
         moving = values != 0.0
         rows, values = rows[moving], values[moving]
-        limits = self._rules.limits
-        ends = np.where(values > 0, limits.upper[rows], limits.lower[rows])
-        goal = self._motion(rows, ends, now, 0.0, np.abs(values), jog=True)
+        start, limits = self._start(now, None), self._rules.limits
+        present = start.state[0, rows]
+        upper = np.maximum(limits.upper[rows], present)
+        lower = np.minimum(limits.lower[rows], present)
+        ends = np.where(values > 0, upper, lower)
+        goal = self._motion(start, rows, ends, 0.0, np.abs(values), jog=True)
         self._jog = (goal, dict(speeds))
         return goal
 
@@ -161,15 +165,15 @@ class Planner:
 
     def _motion(
         self,
+        start: _Start,
         rows: IndexArray,
         ends: FloatArray,
-        now: float,
         duration: float,
         speed: FloatArray | float,
         *,
         jog: bool = False,
     ) -> Goal:
-        start, limits = self._start(now, None), self._rules.limits
+        limits = self._rules.limits
         refuse_moving(start.state, rows, self._joints)
         goal = start.state[0].copy()
         goal[rows] = ends

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -41,6 +42,18 @@ def test_a_jog_stops_at_the_end_of_the_range(bench: Any) -> None:
     goal = _hold_key(bench, 3.0, joint_0=1.5)
     assert bench.command.position[0] == pytest.approx(2.0)
     assert bench.status(goal) is Status.SUCCEEDED
+    bench.refuse_steps()
+
+
+@pytest.mark.parametrize("side", [1.0, -1.0])
+def test_a_jog_outwards_leaves_a_joint_beyond_its_range_where_it_is(
+    make_bench: Callable[..., Any], side: float
+) -> None:
+    bench = make_bench(position=2.04 * side)
+    _hold_key(bench, 1.0, joint_0=0.5 * side)
+    assert bench.command.position[0] == pytest.approx(2.04 * side, abs=1e-12)
+    _hold_key(bench, 1.0, joint_0=-0.5 * side)
+    assert abs(bench.command.position[0]) < 2.0
     bench.refuse_steps()
 
 
