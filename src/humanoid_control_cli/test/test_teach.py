@@ -12,12 +12,15 @@ from builtin_interfaces.msg import Time
 from sensor_msgs.msg import JointState
 
 from humanoid_control_cli.client import Client
+from humanoid_control_cli.errors import RefusedError
 from humanoid_control_cli.mode_client import ModeClient
+from humanoid_control_cli.teach.playing import _present
 from humanoid_control_cli.teach.recording import RECORDING, _GuidedMotion, _record
 from humanoid_control_common.robot.joints import JointLimits, JointSet
 from humanoid_control_common.rules.modes import Intent, Mode
 from humanoid_controller_manager.hardware.urdf import RobotDescription
 from humanoid_motion.motion_file.motion import motion_text, read_motion
+from humanoid_recording.topics import JOINT_STATES
 
 if TYPE_CHECKING:
     from src.humanoid_control_cli.test.conftest import Starter
@@ -150,6 +153,17 @@ def test_a_bad_edit_is_refused_and_nothing_moves(robot, motion, before, after, t
     assert code == 1
     assert f"{file}:" in answer
     assert text in answer
+
+
+def test_a_joint_without_a_measurement_is_not_played(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = ("left_elbow_pitch", "left_wrist_roll")
+    monkeypatch.setenv("HC_NAMESPACE", "/alone")
+    with Client(TIMEOUT) as client:
+        topic = client.node.create_publisher(JointState, JOINT_STATES, 10)
+        state = JointState(name=names, position=[float("nan"), 0.1])
+        client.node.create_timer(0.01, lambda: topic.publish(state))
+        with pytest.raises(RefusedError, match="left_elbow_pitch: no measured position"):
+            _present(client, names)
 
 
 def test_links_that_would_meet_are_refused_before_anything_moves(

@@ -73,7 +73,7 @@ def play(stack: Stack, motion: Motion, speed: float) -> Any:
     stack.client.joint_states.clear()
     stack.pass_time(0.1)
     present = measured(stack, motion.joints)[1][-1]
-    points = played(motion, present, speed)
+    points = played(motion, present, speed, np.full(len(motion.joints), VELOCITY))
     trajectory = JointTrajectory(
         joint_names=list(motion.joints),
         points=[

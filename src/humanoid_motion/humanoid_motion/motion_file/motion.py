@@ -14,24 +14,25 @@ from humanoid_control_common.robot.joints import FloatArray, JointSet
 from humanoid_motion.errors import MotionRefusedError
 from humanoid_motion.trajectory.limits import MotionLimits
 from humanoid_motion.trajectory.point_trajectory import trajectory_through
-from humanoid_motion.trajectory.points import MOST_POINTS, SHORTEST, Points
+from humanoid_motion.trajectory.points import LONGEST, MOST_POINTS, SHORTEST, Points
 
 FILE: Final = "motion.yaml"
 LEADING: Final = 2  # points that an approach to the beginning has, see `Motion.played_from`
 TIME_DIGITS: Final = 3  # of a second
 ANGLE_DIGITS: Final = 4  # of a radian: 0.1 mm at an arm of 1 m
+LEAST_LIMIT: Final = 1e-3  # [rad/s, rad/s^2]: the approach to the beginning takes hours at most
 _ANY: Final = np.inf  # a limit that is not checked
 
-Positive = Annotated[float, Field(gt=0.0)]
+Limit = Annotated[float, Field(ge=LEAST_LIMIT)]
 
 
 class _Limits(StrictModel):
-    velocity: Positive  # [rad/s]
-    acceleration: Positive  # [rad/s^2]
+    velocity: Limit  # [rad/s]
+    acceleration: Limit  # [rad/s^2]
 
 
 class _Row(StrictModel):
-    time: Annotated[float, Field(ge=0.0)]  # [s]
+    time: Annotated[float, Field(ge=0.0, le=LONGEST)]  # [s]
     positions: list[float]  # [rad]
 
 

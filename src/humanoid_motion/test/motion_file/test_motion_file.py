@@ -14,6 +14,9 @@ from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.robot.joints import JointSet
 from humanoid_motion.motion_file.motion import Motion, motion_text, read_motion
 from humanoid_motion.motion_file.playing import PAUSE, played
+from humanoid_motion.trajectory.limits import MotionLimits
+from humanoid_motion.trajectory.point_trajectory import trajectory_through
+from humanoid_motion.trajectory.points import checked_points
 
 JOINTS = JointSet(("shoulder", "elbow"))
 LOWER, UPPER = np.array([-1.0, -2.0]), np.array([1.0, 0.5])
@@ -61,6 +64,7 @@ EDITS = {
     "not finite": ("[0.4, -0.6]", "[.nan, -0.6]", r":8: 'points.1.positions.0': .*found nan"),
     "infinite time": ("time: 1.0", "time: .inf", r":8: 'points.1.time': .*found inf"),
     "one angle less": ("[0.4, -0.6]", "[0.4]", r":8: points\[1\]: 1 positions, expected 2"),
+    "longer than a day": ("time: 2.0", "time: 4294967298", r":9: 'points.2.time': .*86400"),
     "time goes back": ("time: 1.0", "time: 2.5", r":9: points\[2\]: time 2 s, expected 2.501 s"),
     "the same time": ("time: 1.0", "time: 0.0", r":8: points\[1\]: time 0 s, expected 0.001 s"),
     "one point": (
@@ -77,6 +81,7 @@ EDITS = {
     ),
     "too fast": ("time: 1.0", "time: 0.2", r":8: point 1 .*shoulder: .* allowed -\d"),
     "no limit": ("acceleration: 3.5", "acceleration: 0", r":4: 'limits.acceleration'"),
+    "a limit near 0": ("velocity: 2.0", "velocity: 1.0e-300", r":4: 'limits.velocity': .*0.001"),
     "no YAML": ("joints: [", "joints: [[", r"not valid YAML"),
     "a list": (TEXT, "- 1\n", r":1: "),
     "empty": (TEXT, "", r"motion.yaml"),
@@ -128,7 +133,7 @@ def test_any_edit_is_refused_as_a_wrong_file_or_played_within_the_limits(
 @pytest.mark.parametrize("speed", [0.5, 1.0, 2.0])
 def test_a_motion_is_played_from_any_pose_of_the_joints(path: Path, speed: float) -> None:
     motion = check(path, TEXT)
-    points = played(motion, np.array([-0.8, 0.4]), speed)
+    points = played(motion, np.array([-0.8, 0.4]), speed, np.full(2, 3.0))
     assert [list(point.positions) for point in points] == [
         [0.0, -0.5],
         [0.0, -0.5],
@@ -139,3 +144,24 @@ def test_a_motion_is_played_from_any_pose_of_the_joints(path: Path, speed: float
     assert begin == pytest.approx(points[0].time + PAUSE)
     assert points[0].time > 0.9 / 0.5  # [s]: 0.9 rad at 0.5 rad/s
     assert [point.time - begin for point in points[1:]] == pytest.approx([0, 1 / speed, 2 / speed])
+
+
+@pytest.mark.parametrize(
+    ("velocity", "acceleration"), [((0.3, 3.0), 3.5), ((3.0, 0.05), 3.5), ((3.0, 3.0), 0.4)]
+)
+def test_the_approach_is_within_the_limits_of_slow_joints_and_of_the_file(
+    path: Path, velocity: tuple[float, float], acceleration: float
+) -> None:
+    """The joints hang 0.12 rad below what is commanded, where the approach begins."""
+    limits = f"velocity: 2.0, acceleration: {acceleration}"
+    slow = TEXT.replace("velocity: 2.0, acceleration: 3.5", limits)
+    slow = slow.replace("time: 1.0", "time: 10.0").replace("time: 2.0", "time: 20.0")
+    present, own = np.array([-0.8, 0.4]), np.array(velocity)
+    points = played(check(path, slow), present, 1.0, own)
+    start = np.zeros((3, 2))
+    start[0] = present + np.array([-0.12, 0.12])
+    allowed = MotionLimits(
+        np.full(2, -2.0), np.full(2, 2.0), own, np.full(2, acceleration), np.full(2, np.inf)
+    )
+    checked = checked_points(JOINTS, JOINTS.names, points, partial=False)
+    trajectory_through(start, checked, allowed, JOINTS, 0.0)

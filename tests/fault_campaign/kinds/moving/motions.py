@@ -17,7 +17,7 @@ from fault_campaign.judging.links import distance
 from fault_campaign.kinds.kind import Kind, Outcome, Scene
 from fault_campaign.robot_joints import RobotJoints, simulated_description
 from fault_campaign.scenario import Start
-from humanoid_control_common.robot.joints import FloatArray
+from humanoid_control_common.robot.joints import FloatArray, JointLimits
 from humanoid_controller_manager.hardware.urdf import parse_robot_description
 
 _SPEED: Final = 0.8  # [rad/s] of the joint with the longest way: soft arms cannot brake from more
@@ -58,11 +58,16 @@ class _Collisions:
 
 
 @cache
+def limits_of(robot: str, names: tuple[str, ...]) -> JointLimits:
+    """Return the limits of joints."""
+    described = parse_robot_description(simulated_description(robot), _RATE)
+    return described.limits.of(described.joints.indices(names))
+
+
 def range_of(robot: str, names: tuple[str, ...]) -> tuple[FloatArray, FloatArray]:
     """Return the lowest and highest target [rad] of joints."""
-    described = parse_robot_description(simulated_description(robot), _RATE)
-    rows = described.joints.indices(names)
-    return described.limits.target_lower[rows], described.limits.target_upper[rows]
+    limits = limits_of(robot, names)
+    return limits.target_lower, limits.target_upper
 
 
 def _collide(scene: Scene) -> None:

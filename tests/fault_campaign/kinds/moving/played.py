@@ -21,7 +21,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from fault_campaign.campaign_controllers import TRAJECTORY
 from fault_campaign.kinds.kind import Kind, Outcome, RefutedError, Scene
-from fault_campaign.kinds.moving.motions import range_of
+from fault_campaign.kinds.moving.motions import limits_of, range_of
 from fault_campaign.kinds.moving.trajectories import (
     ACCELERATION,
     ROUNDING,
@@ -62,7 +62,8 @@ class _Program:
         found.check(JointSet(tuple(state.name)), lower, upper, 1.0)
         motion = found.motion
         present = dict(zip(state.name, state.position, strict=True))
-        points = played(motion, np.array([present.get(it, 0.0) for it in motion.joints]), 1.0)
+        here = np.array([present.get(it, 0.0) for it in motion.joints])
+        points = played(motion, here, 1.0, limits_of(robot.joints.robot, motion.joints).velocity)
         trajectory = JointTrajectory(
             joint_names=list(motion.joints),
             points=[
