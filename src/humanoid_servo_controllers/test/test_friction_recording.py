@@ -172,6 +172,19 @@ def test_sample_beyond_speed_or_limits_ends_the_recording_at_once(
         recording.step(sample)
 
 
+@pytest.mark.parametrize("key", ["position", "velocity", "effort", "gravity"])
+@pytest.mark.parametrize("kind", [BreakawayRecording, SweepRecording])
+def test_sample_without_a_measurement_ends_the_recording_at_once(
+    kind: type[Recording], key: str
+) -> None:
+    recording = kind(bounds())
+    recording.step(Sample(0.0, 0.0, 0.0, 0.0, 0.0))
+    sample = replace(Sample(0.01, 0.0, 0.0, 0.0, 0.0), **{key: float("nan")})
+    with pytest.raises(RecordingError, match=f"the {key} of the joint is nan"):
+        recording.step(sample)
+    assert not recording.done
+
+
 @pytest.mark.parametrize("method", ["breakaway", "sweep"])
 def test_a_recorder_that_is_killed_leaves_no_effort_behind(method) -> None:
     joint = recorded_joint(method)

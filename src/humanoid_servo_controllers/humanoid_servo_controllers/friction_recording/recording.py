@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -156,9 +157,10 @@ class Recording(ABC):
     def step(self, sample: Sample) -> float:
         """Return the next command, [Nm] or [rad/s]: see the method; at rest once it is done.
 
-        Raises RecordingError: the joint is beyond a limit, too fast, pushed, or does not move; the
-        clock was set.
+        Raises RecordingError: the joint is beyond a limit, too fast, pushed, or does not move; a
+        value is not finite; the clock was set.
         """
+        _check_finite(sample)
         if self._latest is None:
             self.path.begin(sample.position)
             self._length = self.path.remaining(sample.position)
@@ -193,6 +195,16 @@ class Recording(ABC):
         if outward[self.path.direction] > OVERSHOOT:
             limits = f"{bounds.limit_lower:g} to {bounds.limit_upper:g} rad"
             raise RecordingError(f"the joint is beyond its limits {place}, expected {limits}")
+
+
+def _check_finite(sample: Sample) -> None:
+    """Raise RecordingError for a value that is not finite: any comparison with it is false."""
+    for name in ("position", "velocity", "effort", "gravity"):
+        value = getattr(sample, name)
+        if not math.isfinite(value):
+            raise RecordingError(
+                f"the {name} of the joint is {value}, expected a finite number: nothing measures it"
+            )
 
 
 def _check_time(since: float) -> None:
