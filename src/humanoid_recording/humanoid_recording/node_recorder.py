@@ -61,7 +61,9 @@ class NodeRecorder:
     def _take(self, topic: str, data: bytes, info: dict[str, Any]) -> None:
         # 0: the middleware has no time stamps
         arrival = info["received_timestamp"] or time.time_ns()
-        published = info["source_timestamp"] or arrival
+        published = info["source_timestamp"]
+        if published <= 0:  # unknown, or before the epoch, which a bag cannot hold
+            published = arrival
         self._recording.add(ReceivedMessage(topic, data, self._time(arrival), published))
 
     def _time(self, arrival: int) -> int:

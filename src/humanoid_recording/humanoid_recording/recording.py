@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final, Self
 
 from humanoid_control_common.errors import RobotError
+from humanoid_recording.crash_safe_file import BagError
 from humanoid_recording.summary import Topic
 from humanoid_recording.writer import BagWriter
 
@@ -70,6 +71,8 @@ class Recording:
                 self._bag.flush()
         except RobotError as error:
             self.error = error
+        except Exception as error:  # all later messages would be lost without a word
+            self.error = BagError(f"the recording failed: {error!r}")
 
     def _write(self) -> None:
         with self._lock:

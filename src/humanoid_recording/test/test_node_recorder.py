@@ -37,6 +37,7 @@ class Graph:
         self.messages: list[str] = []
         self.receive: Callable = lambda data, info: None
         self.arrivals: list[int] = []  # [ns] in the recording
+        self.publications: list[int] = []  # the same
 
     def get_publishers_info_by_topic(self, _: str) -> list[SimpleNamespace]:
         return self.publishers
@@ -53,6 +54,7 @@ class Graph:
 
     def add(self, message: ReceivedMessage) -> None:
         self.arrivals.append(message.arrival)
+        self.publications.append(message.publication)
 
     def look(self) -> None:
         NodeRecorder(self, [TOPIC], self, self.messages.append).subscribe_new()
@@ -125,6 +127,15 @@ def test_a_clock_that_is_set_makes_no_gap_in_a_recording(
     for arrival in (begin + 100, begin + 200 + step):  # the first one has waited
         graph.receive(b"", {"received_timestamp": arrival, "source_timestamp": 0})
     assert [it - begin for it in graph.arrivals] == [0, 100, 200]
+
+
+@pytest.mark.parametrize("stamp", [0, -1])
+def test_a_message_without_a_valid_time_stamp_is_published_when_it_arrives(stamp: int) -> None:
+    graph = Graph([publisher(type_hash="INVALID")])
+    graph.look()
+    now = time.time_ns()
+    graph.receive(b"", {"received_timestamp": now, "source_timestamp": stamp})
+    assert graph.publications == [now]
 
 
 def test_qos_profiles_of_older_bags_are_parsed() -> None:

@@ -186,6 +186,14 @@ def test_an_error_of_the_disk_is_kept_for_the_recorder(tmp_path: Path, bags) -> 
     assert times(tmp_path / "walk") == [0]
 
 
+def test_a_message_that_cannot_be_written_ends_the_recording(tmp_path: Path, bags) -> None:
+    with BagWriter(tmp_path / "walk") as bag, Recording(bag) as recording:
+        recording.add_topic(bags.topic(STATES, MESSAGE))
+        recording.add(ReceivedMessage(STATES, DATA, START, 1 << 64))
+    assert isinstance(recording.error, BagError)
+    assert "the recording failed" in str(recording.error)
+
+
 def test_a_removed_bag_ends_the_recording(tmp_path: Path, bags) -> None:
     folder = tmp_path / "walk"
     with BagWriter(folder) as bag, Recording(bag) as recording:
