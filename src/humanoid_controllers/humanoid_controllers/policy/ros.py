@@ -16,6 +16,9 @@ from humanoid_policy.observation.terms import Source, projected_gravity
 
 NOT_GIVEN: Final = -1.0  # first element of a covariance, see sensor_msgs/Imu
 UNIT: Final = 0.01  # largest difference of a quaternion's length to 1
+# [m/s, rad/s], far beyond every robot. An observation has single precision: with larger numbers it,
+# and so the action, may not be finite.
+LARGEST: Final = 1e6
 
 
 def attach_policy(context: PluginContext, controller: RlPolicyController) -> None:
@@ -66,9 +69,7 @@ class PolicyRosSide:
         """Keep a valid command; log what is wrong with the first one that is not."""
         linear, angular = message.linear, message.angular
         value = np.array([linear.x, linear.y, angular.z])
-        finite = bool(np.isfinite(value).all())
-        problem = "" if finite else f"found {value}, expected finite numbers"
-        if self._accepted("velocity command", problem):
+        if self._accepted("velocity command", _numbers_problem(value)):
             self._live.velocity.put(VelocityCommand(value, self._context.now()))
 
     def _accepted(self, what: str, problem: str) -> bool:
@@ -84,8 +85,15 @@ class PolicyRosSide:
 def _imu_problem(message: Imu, velocity: FloatArray, orientation: FloatArray) -> str:
     if NOT_GIVEN in (message.orientation_covariance[0], message.angular_velocity_covariance[0]):
         return "it has no orientation or no angular velocity (covariance -1), expected both"
-    if not np.isfinite(velocity).all():
-        return f"angular velocity {velocity}, expected finite numbers"
+    if problem := _numbers_problem(velocity):
+        return f"angular velocity: {problem}"
     if not abs(float(np.linalg.norm(orientation)) - 1.0) <= UNIT:
         return f"orientation {orientation}, expected a quaternion of length 1"
     return ""
+
+
+def _numbers_problem(values: FloatArray) -> str:
+    """Return what is wrong with received numbers; empty if nothing is."""
+    if (np.abs(values) <= LARGEST).all():
+        return ""
+    return f"found {values}, expected finite numbers up to {LARGEST:g}"

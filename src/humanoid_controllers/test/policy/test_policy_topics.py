@@ -152,6 +152,29 @@ def test_the_first_of_several_wrong_messages_is_logged(configured: Callable[...,
     ]
 
 
+@pytest.mark.parametrize("value", [np.nan, -np.inf, 1e39, -1e300])
+def test_numbers_of_which_no_observation_can_be_made_are_not_used(
+    bench: Callable[..., Any], value: float
+) -> None:
+    """The action is the angular velocity of the command, in single precision."""
+    weights = np.zeros((3, 2))
+    weights[2, 0] = 1.0
+    robot = bench(weights=weights, observation_names="velocity_commands")
+    node = SimpleNamespace(get_logger=lambda: SimpleNamespace(warning=lambda _: None))
+    context = PluginContext(node, None, lambda: robot.now, lambda _: 0)  # type: ignore[arg-type]
+    side = PolicyRosSide(context, robot.controller)
+    command = Twist()
+    command.angular.z = 0.4
+    side.on_velocity(command)
+    command.angular.z = value
+    side.on_velocity(command)
+    assert robot.tick(20).position[1] == pytest.approx(-0.3)
+    imu = Imu()
+    imu.orientation.w, imu.angular_velocity.y = 1.0, value
+    side.on_imu(imu)
+    assert robot.controller.live.imu.take() is None
+
+
 @pytest.mark.parametrize(
     "message",
     [wrong(w=0.9), wrong(w=0.0), wrong(w=np.nan), wrong(x=np.inf), wrong(covariance=-1.0)],
