@@ -1,11 +1,13 @@
 """A motion as an editable YAML file: written, read, and checked with line and joint."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Final
 
 import numpy as np
+import yaml
 from pydantic import Field
 
 from humanoid_control_common.configuration.config import Document, StrictModel, read_yaml, validate
@@ -73,15 +75,22 @@ def motion_text(motion: Motion, head: str) -> str:
         rows.append(f"  - {{time: {time:.{TIME_DIGITS}f}, positions: [{angles}]}}")
     lines = [
         f"# {head}",
-        f"robot: {motion.robot}",
+        f"robot: {_listed([motion.robot])[1:-1]}",
         f"recorded: '{motion.recorded}'",
-        f"limits: {{velocity: {motion.velocity:g}, acceleration: {motion.acceleration:g}}}"
+        f"limits: {{velocity: {motion.velocity:.9g}, acceleration: {motion.acceleration:.9g}}}"
         "  # [rad/s], [rad/s^2] of every joint",
-        f"joints: [{', '.join(motion.joints)}]",
+        f"joints: {_listed(motion.joints)}",
         "points:  # time [s], angles [rad] in the order of the joints",
         *rows,
     ]
     return "\n".join(lines) + "\n"
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Return a list of YAML in one line; a name that YAML reads as something else is quoted."""
+    return yaml.safe_dump(
+        list(names), default_flow_style=True, width=math.inf, allow_unicode=True
+    ).removesuffix("\n")
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,6 +57,21 @@ def test_a_written_motion_is_read_as_it_was(path: Path) -> None:
     assert again.duration == 2.0
 
 
+@pytest.mark.parametrize(
+    "name", ["2024", "1", "on", "null", "1.5", "a #2", "a: 2", "[a]", "a, b", "left arm", "'", "é"]
+)
+def test_a_motion_is_written_with_any_name_of_a_robot_and_its_joints(path: Path, name: str) -> None:
+    times, positions = np.array([0.0, 1.0]), np.zeros((2, 2))
+    path.write_text(
+        motion_text(
+            Motion(name, "today", 1.134464, 3.5, (name, "elbow"), times, positions), "head"
+        ),
+        encoding="utf-8",
+    )
+    found = read_motion(path).motion
+    assert (found.robot, found.joints, found.velocity) == (name, (name, "elbow"), 1.134464)
+
+
 EDITS = {
     "unknown key": ("joints:", "speed: 2\njoints:", r":5: unknown key 'speed'"),
     "missing key": ("robot: prime\n", "", r"'robot' is missing"),
