@@ -230,7 +230,8 @@ class Lifecycle:
 
         The files of `entry` have all of its parameters.
 
-        Raises ControllerError if its mode is in force, or about to be.
+        Raises ControllerError if its mode is in force, or about to be, and for the name of a
+        broadcaster.
         """
         record = Record(name, entry, import_controller(name, entry.type), alone=True)
         mode = record.mode
@@ -324,11 +325,19 @@ class Lifecycle:
         return Change(mode, before, member_names(self.registry.of_mode(mode) or ""))
 
     def _refuse_in_force(self, record: Record) -> None:
-        """Raise ControllerError if the mode of `record`, or of one it replaces, is in force."""
+        """Raise ControllerError if the mode of `record`, or of one it replaces, is in force.
+
+        Also if `record` would replace a broadcaster: joint states would end, in any mode.
+        """
         records = self.registry.records
         coming = member_names(self.pending_controller())
         modes = {records[it].mode for it in (*self.registry.in_charge(), *coming) if it in records}
         old = records.get(record.name)
+        if old is not None and old.mode is None:
+            raise ControllerError(
+                f"'{record.name}' is the name of a broadcaster, which a mode controller cannot "
+                "replace: give the controller another name"
+            )
         for mode in (record.mode, old.mode if old else None):
             if mode is not None and mode in modes:
                 raise ControllerError(

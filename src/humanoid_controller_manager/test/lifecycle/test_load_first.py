@@ -85,3 +85,19 @@ def test_controller_whose_configuration_fails_replaces_no_controller(running: An
 def test_broadcasters_are_not_loaded_like_this(running: Any) -> None:
     with pytest.raises(ControllerError, match="'s' is a broadcaster, expected a mode controller"):
         running.lifecycle.load_first("s", ControllerEntry(type="x/PlainBroadcaster"))
+
+
+@pytest.mark.parametrize("configured", [True, False])
+def test_a_broadcaster_is_replaced_by_no_controller_of_its_name(
+    running: Any, configured: bool
+) -> None:
+    running.entries["speaker"] = ControllerEntry(type="x/PlainBroadcaster")
+    running.lifecycle.load("speaker")
+    if configured:
+        running.lifecycle.configure("speaker")
+        running.registry.broadcast(on=["speaker"], off=())
+    sides = running.open_sides
+    with pytest.raises(ControllerError, match="'speaker' is the name of a broadcaster"):
+        running.lifecycle.load_first("speaker", STIFF)
+    assert running.state("speaker") is (State.ACTIVE if configured else State.UNCONFIGURED)
+    assert running.open_sides == sides
