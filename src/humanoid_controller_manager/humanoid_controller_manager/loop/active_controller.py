@@ -208,11 +208,7 @@ class ActiveController:
         for slot in [slots[name] for name in chain if name in slots]:
             if slot is failed:
                 continue
-            failure = self._activate(slot, tick, command)
-            problem = _reason_of(slot, failure) if failure is not None else NO_REASON
-            if failure is None:
-                self._enter(slot, tick.now, Phase.RUNNING)
-                problem, failure = self._update_slot(slot, tick, command)
+            problem, failure = self._fall_to(slot, tick, command)
             if not problem:
                 self.fall = Fall(number, reason, error)
                 return
@@ -224,6 +220,17 @@ class ActiveController:
         command.array.fill(0.0)
         limp = Reason.of(NO_FALLBACK_LEFT, "no fallback left, every joint is limp")
         self.fall = Fall(number, joined((reason, limp)), error)
+
+    def _fall_to(
+        self, slot: Runnable, tick: Tick, command: JointCommand
+    ) -> tuple[Reason, BaseException | None]:
+        """Put `slot` in charge, unless it is, and update it; return what `_update_slot` returns."""
+        if slot is not self._slot or self.phase is not Phase.RUNNING:
+            failure = self._activate(slot, tick, command)
+            if failure is not None:
+                return _reason_of(slot, failure), failure
+            self._enter(slot, tick.now, Phase.RUNNING)
+        return self._update_slot(slot, tick, command)
 
     def _slot_of(self, name: str) -> tuple[Runnable | None, Reason]:
         """Return the controller or group `name`; None and the reason if it cannot be activated."""

@@ -78,6 +78,18 @@ def test_a_failing_controller_is_replaced_in_the_same_tick(
     assert robot.controllers["torque"].calls[-1] == "on_deactivate"
 
 
+def test_a_fallback_that_is_in_charge_continues_where_those_before_it_fail(rig: Any) -> None:
+    robot = rig().start("limp")
+    robot.tick()
+    robot.controllers["damped"].fail["on_activate"] = RuntimeError("boom")
+    before = list(robot.controllers["limp"].calls)
+    robot.loop.request_fall(Reason.of(CONTROLLER_FAILED, "stop"))
+    snapshot = robot.tick()
+    assert (snapshot.controller, snapshot.phase) == ("limp", Phase.RUNNING)
+    assert snapshot.fall.reason.text == "stop; damped: boom"
+    assert robot.controllers["limp"].calls == [*before, "update"], "neither begun again nor left"
+
+
 def test_the_controllers_error_is_kept_for_the_log(rig: Any) -> None:
     robot = rig().start("damped")
     robot.run("torque")
