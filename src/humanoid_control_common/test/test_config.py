@@ -242,6 +242,17 @@ def test_aliases_that_stand_for_too_many_values_are_refused_by_line(write: Any, 
     assert str(caught.value).split(":")[1].isdigit()
 
 
+@pytest.mark.parametrize("key", ["7", "1.5", "on", "no", "null", "2026-11-27"])
+def test_keys_that_yaml_does_not_read_as_text_are_refused_by_line(write: Any, key: str) -> None:
+    path = write(f"a: 1\n{key}: 2\n")
+    assert _error(path).startswith(f"{path}:2: key '{key}' is no text in YAML")
+    assert read_yaml(write(f'a: 1\n"{key}": 2\n')).content == {"a": 1, key: 2}
+
+
+def test_merged_mappings_are_read(write: Any) -> None:
+    assert read_yaml(write("a: &a {b: 1}\nc: {<<: *a}\n")).content["c"] == {"b": 1}
+
+
 def test_aliases_in_a_key_are_refused_by_line(write: Any) -> None:
     path = write(f"{BOMB}\n? *a19\n: 1\n".replace("[1, 1, 1", "[2, 2, 2"))
     with pytest.raises(ConfigError):

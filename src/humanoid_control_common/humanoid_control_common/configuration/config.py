@@ -19,6 +19,7 @@ YamlLoader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # in C where libyaml
 DEEPEST = 32  # levels
 SHALLOW = 5_000  # characters: even with a level each they fit on the stack of the C parser
 LARGEST = 4_000_000  # characters; a motion of 1000 points and 14 joints has 130 000
+_KEY_TAGS = ("tag:yaml.org,2002:str", "tag:yaml.org,2002:merge")  # the latter: `<<`
 LONGEST_VALUE = 200  # characters of a wrong value that an error shows
 MOST_VALUES = 100_000  # such a motion has 17 000
 _NO_MAPPING = ("model_type", "dict_type")  # pydantic's words for it name the class of the model
@@ -86,6 +87,11 @@ class _Index:
         where = _place(self.path, key_node)
         if not isinstance(key_node, yaml.ScalarNode):
             raise ConfigError(f"{where}: not valid YAML: a list or mapping as a key")
+        if key_node.tag not in _KEY_TAGS:
+            raise ConfigError(
+                f"{where}: key '{key_node.value}' is no text in YAML, but a number, a truth value, "
+                "a date or null: write it in quotes"
+            )
         name = (*parent, str(key_node.value))
         if name in self.places:
             raise ConfigError(f"{where}: key '{key_node.value}' given twice")
