@@ -80,7 +80,7 @@ WRONG_CONTROLLERS = {
     "negative damping": (
         "damping: 6.0",
         "damping: -6.0",
-        r"'damping': .*greater than or equal to 0",
+        r"'damping': .*greater than 0",
     ),
     "no type": (
         "type: humanoid_control/StandbyController",

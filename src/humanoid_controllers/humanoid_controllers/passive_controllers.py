@@ -41,7 +41,7 @@ class ZeroTorqueController(Controller):
 class DampingParameters(StrictModel):
     """Parameters of the DAMPING controller."""
 
-    damping: float = Field(ge=0.0, description="Damping of every joint [Nm*s/rad].")
+    damping: float = Field(gt=0.0, description="Damping of every joint [Nm*s/rad].")
 
 
 class DampingController(Controller):

@@ -52,8 +52,8 @@ def test_controllers_of_soft_modes_need_no_capability(controller: Any) -> None:
     assert controller.mode in {Mode.ZERO_TORQUE, Mode.DAMPING}
 
 
-@pytest.mark.parametrize("damping", [-1.0, np.nan, np.inf, "6"])
-def test_damping_must_be_a_finite_number_of_at_least_zero(make: Any, damping: Any) -> None:
+@pytest.mark.parametrize("damping", [-1.0, 0.0, np.nan, np.inf, "6"])
+def test_damping_must_be_a_finite_number_above_zero(make: Any, damping: Any) -> None:
     with pytest.raises(ValidationError):
         make(DampingController, damping=damping)
 
