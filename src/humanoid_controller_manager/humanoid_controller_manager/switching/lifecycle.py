@@ -10,7 +10,7 @@ from humanoid_control_common.configuration.config import Document
 from humanoid_control_common.errors import ConfigError, ControllerError
 from humanoid_control_common.robot.joints import IndexArray
 from humanoid_control_common.robot.mit_interface import COMMAND_INTERFACES, Capability
-from humanoid_control_common.rules.modes import Mode
+from humanoid_control_common.rules.modes import SAFE_MODES, Mode
 from humanoid_controller_manager.controller import (
     BROADCASTER_CONTRACT,
     CONTROLLER_CONTRACT,
@@ -75,6 +75,11 @@ def _checked(plugin: Any, where: str) -> None:
     elif not _is_known(plugin.needs):
         known = ", ".join(COMMAND_INTERFACES)
         raise ConfigError(f"{where} needs {plugin.needs!r}, expected {known}")
+    elif plugin.mode in SAFE_MODES and plugin.needs:
+        raise ConfigError(
+            f"{where} needs {', '.join(plugin.needs)}: a controller of {plugin.mode.name} must "
+            "begin at once on any hardware. Leave `needs` empty"
+        )
     elif KEY in getattr(plugin.Parameters, "model_fields", ()):
         raise ConfigError(
             f"{where} has a parameter '{KEY}': the manager takes that key and gives the controller "

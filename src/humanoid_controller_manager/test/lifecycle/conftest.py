@@ -79,6 +79,12 @@ class Misspelt(Damper):
     needs: ClassVar[Mapping[str, Capability]] = {"stifness": Capability.PER_MODE}
 
 
+class Needy(Damper):
+    """Waits for the gains of DAMPING, or is refused on hardware without them."""
+
+    needs: ClassVar[Mapping[str, Capability]] = {"damping": Capability.PER_MODE}
+
+
 class Numbered(Damper):
     """Has a number for a mode."""
 
@@ -224,7 +230,7 @@ class World:
 
 @pytest.fixture(autouse=True)
 def _plugins(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    plugins = (Damper, PlainBroadcaster, Stiff, NoUpdate, Misspelt, Numbered, OwnJoints)
+    plugins = (Damper, PlainBroadcaster, Stiff, NoUpdate, Misspelt, Needy, Numbered, OwnJoints)
     known = {f"x/{plugin.__name__}": plugin for plugin in plugins}
 
     def require(group: str, name: str, where: str) -> type:

@@ -120,6 +120,7 @@ def test_a_controller_without_type_is_refused(world: Any) -> None:
     [
         ("x/NoUpdate", r"^controller 'n': plugin 'x/NoUpdate': .*NoUpdate lacks update$"),
         ("x/Misspelt", r"needs \{'stifness': .*\}, expected position, velocity, effort, stiff"),
+        ("x/Needy", "needs damping: a controller of DAMPING must begin at once on any hardware"),
         ("x/Numbered", "is of mode 3, expected a Mode"),
     ],
 )
