@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import isfinite
 from typing import Final, NamedTuple, Self, TypeAlias
 
@@ -180,7 +181,8 @@ def checked_slots(
 
     `safe_chain` names the fallbacks of controllers without fallbacks of their own.
 
-    Raises ConfigError for a fallback that does not exist or is not of a safe mode.
+    Raises ConfigError for a fallback that does not exist or is not of a safe mode, and for one of
+    DAMPING behind one of ZERO_TORQUE.
     """
     _check(slots, "safe_controllers", safe_chain)
     for slot in slots.values():
@@ -208,6 +210,12 @@ def _check(slots: Mapping[str, ControllerSlot], where: str, names: Sequence[str]
         refusal = refusal_as_safe(name, slots[name].mode)
         if refusal:
             raise ConfigError(f"{where}: {refusal}")
+    for limp, after in pairwise(names):
+        if (slots[limp].mode, slots[after].mode) == (Mode.ZERO_TORQUE, Mode.DAMPING):
+            raise ConfigError(
+                f"{where}: '{limp}' (ZERO_TORQUE) before '{after}' (DAMPING): the joints would be "
+                "limp after a fall, and never be damped. Put DAMPING first"
+            )
 
 
 def _is_progress(found: Progress) -> bool:

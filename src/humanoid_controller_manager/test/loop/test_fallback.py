@@ -268,9 +268,16 @@ def test_a_request_that_waits_when_damping_falls_is_dropped(rig: Any) -> None:
             {"fallbacks": {"remote": ("standby",)}},
             r"remote.fallback_controllers: 'standby' is STANDBY, expected a safe mode",
         ),
+        ({"safe_chain": ("limp", "damped")}, r"'limp' \(ZERO_TORQUE\) before 'damped' \(DAMPING\)"),
+        (
+            {"fallbacks": {"remote": ("limp", "damped")}},
+            r"remote.fallback_controllers: 'limp' \(ZERO_TORQUE\) .* Put DAMPING first",
+        ),
     ],
 )
-def test_fallbacks_must_exist_and_be_safe(rig: Any, options: Any, message: str) -> None:
+def test_fallbacks_must_exist_and_be_safe_and_damp_first(
+    rig: Any, options: Any, message: str
+) -> None:
     with pytest.raises(ConfigError, match=message):
         rig(**options)
 
