@@ -10,6 +10,7 @@ from sensor_msgs.msg import Imu
 from humanoid_control_common.machine.realtime import COMPANION_PRIORITY
 from humanoid_control_common.robot.joints import FloatArray
 from humanoid_controller_manager.ros.plugin_context import PluginContext
+from humanoid_controllers.message_age import MessageAge, MessageInfo
 from humanoid_controllers.policy.controller import RlPolicyController
 from humanoid_controllers.policy.live_inputs import ImuSample, VelocityCommand
 from humanoid_policy.observation.terms import Source, projected_gravity
@@ -39,12 +40,17 @@ def attach_policy(context: PluginContext, controller: RlPolicyController) -> Non
 
 
 class PolicyRosSide:
-    """Callbacks in the executor's thread; `infer` in the thread of the inference."""
+    """Callbacks in the executor's thread; `infer` in the thread of the inference.
+
+    The arrival of a message is that of MessageAge: one that an interrupted connection, or a busy
+    process, held back is no fresh one.
+    """
 
     def __init__(self, context: PluginContext, controller: RlPolicyController) -> None:
         self._context = context
         self._live = controller.live
         self._inference = controller.inference
+        self._imu_age, self._velocity_age = MessageAge(), MessageAge()
         self._warn = context.node.get_logger().warning
         self._refused: set[str] = set()  # what was refused last, of the IMU and the commands
 
@@ -54,8 +60,9 @@ class PolicyRosSide:
         machine.make_realtime(COMPANION_PRIORITY)  # the loop's thread reports the result
         self._inference.run(machine)
 
-    def on_imu(self, message: Imu) -> None:
+    def on_imu(self, message: Imu, info: MessageInfo) -> None:
         """Keep a valid message; log what is wrong with the first one that is not."""
+        arrival = self._arrival(self._imu_age, info)
         turning, at = message.angular_velocity, message.orientation
         velocity = np.array([turning.x, turning.y, turning.z])
         orientation = np.array([at.x, at.y, at.z, at.w])
@@ -63,14 +70,23 @@ class PolicyRosSide:
         if not self._accepted("message of the IMU", problem):
             return
         gravity = projected_gravity(orientation / np.linalg.norm(orientation))
-        self._live.imu.put(ImuSample(velocity, gravity, self._context.now()))
+        self._live.imu.put(ImuSample(velocity, gravity, arrival))
 
-    def on_velocity(self, message: Twist) -> None:
+    def on_velocity(self, message: Twist, info: MessageInfo) -> None:
         """Keep a valid command; log what is wrong with the first one that is not."""
+        arrival = self._arrival(self._velocity_age, info)
         linear, angular = message.linear, message.angular
         value = np.array([linear.x, linear.y, angular.z])
         if self._accepted("velocity command", _numbers_problem(value)):
-            self._live.velocity.put(VelocityCommand(value, self._context.now()))
+            self._live.velocity.put(VelocityCommand(value, arrival))
+
+    def _arrival(self, age: MessageAge, info: MessageInfo) -> float:
+        """Return when a message could have been looked at first [s], on the loop's clock."""
+        context, machine = self._context, self._context.machine
+        now = context.now()
+        if context.simulated:
+            return now
+        return now - age.overdue(info, machine.system_time_ns(), machine.clock())
 
     def _accepted(self, what: str, problem: str) -> bool:
         """Return whether there is no problem; log the first one of several in a row."""

@@ -12,14 +12,17 @@ from geometry_msgs.msg import Twist
 from rclpy.qos import QoSProfile, ReliabilityPolicy, qos_profile_sensor_data
 from sensor_msgs.msg import Imu
 from test_support.lone_node import LoneNode
+from test_support.machine import TestMachine
 
 from humanoid_control_common.machine.linux import LinuxMachine
 from humanoid_control_common.machine.machine import Thread
 from humanoid_controller_manager.ros.plugin_context import PluginContext
+from humanoid_controllers.message_age import MessageInfo
 from humanoid_controllers.policy.ros import PolicyRosSide, attach_policy
 from humanoid_policy.errors import PolicyFailedError
 
 NOW = 100.0  # [s] of the loop
+UNKNOWN_TIMES: MessageInfo = {"received_timestamp": 0, "source_timestamp": 0}
 TERMS = "base_ang_vel,projected_gravity,velocity_commands"
 
 
@@ -143,8 +146,8 @@ def test_the_first_of_several_wrong_messages_is_logged(configured: Callable[...,
     command = Twist()
     command.linear.x = np.nan
     for w in (0.5, 0.6, 1.0, 0.7):
-        side.on_imu(wrong(w=w))
-        side.on_velocity(command)
+        side.on_imu(wrong(w=w), UNKNOWN_TIMES)
+        side.on_velocity(command, UNKNOWN_TIMES)
     assert [line.split(" refused")[0] for line in lines] == [
         "message of the IMU",
         "velocity command",
@@ -165,14 +168,46 @@ def test_numbers_of_which_no_observation_can_be_made_are_not_used(
     side = PolicyRosSide(context, robot.controller)
     command = Twist()
     command.angular.z = 0.4
-    side.on_velocity(command)
+    side.on_velocity(command, UNKNOWN_TIMES)
     command.angular.z = value
-    side.on_velocity(command)
+    side.on_velocity(command, UNKNOWN_TIMES)
     assert robot.tick(20).position[1] == pytest.approx(-0.3)
     imu = Imu()
     imu.orientation.w, imu.angular_velocity.y = 1.0, value
-    side.on_imu(imu)
+    side.on_imu(imu, UNKNOWN_TIMES)
     assert robot.controller.live.imu.take() is None
+
+
+@pytest.mark.parametrize("simulated", [False, True])
+def test_messages_that_were_held_back_are_as_old_as_they_are(
+    configured: Callable[..., Any], simulated: bool
+) -> None:
+    """After an interrupted connection the middleware sends again what the receiver has missed."""
+    live = configured(0.0, observation_names=TERMS).controller
+    node = SimpleNamespace(get_logger=lambda: SimpleNamespace(warning=None))
+    machine = TestMachine(lambda: 5.0, lambda: 10_000_000_000)
+    context = PluginContext(
+        node,  # type: ignore[arg-type]
+        None,  # type: ignore[arg-type]
+        lambda: NOW,
+        lambda _: 0,
+        simulated=simulated,
+        machine=machine,
+    )
+    side = PolicyRosSide(context, live)
+    command = Twist()
+    command.linear.x = 0.3
+    ages = []
+    for waited in (0.0, 0.75):  # [s] since the sender sent it; it was received just now
+        sent = 10_000_000_000 - round(waited * 1e9)
+        info: MessageInfo = {"received_timestamp": 10_000_000_000, "source_timestamp": sent}
+        side.on_imu(wrong(), info)
+        side.on_velocity(command, info)
+        imu, velocity = live.live.imu.take(), live.live.velocity.take()
+        assert imu is not None and velocity is not None
+        ages.append((NOW - imu.arrival, NOW - velocity.arrival))
+    late = 0.0 if simulated else 0.75
+    assert ages == pytest.approx([(0.0, 0.0), (late, late)])
 
 
 @pytest.mark.parametrize(
