@@ -31,6 +31,12 @@ REQUEST_OVERTAKEN: Final = CODES.add(
     "A later request, or another mode, came before a request that waited.",
     "Repeat the request if it is still needed.",
 )
+REQUEST_LATE: Final = CODES.add(
+    "REQUEST_LATE",
+    "A gamepad's request came long after it was made: its connection was interrupted, or a clock "
+    "was set.",
+    "Release the buttons, and repeat the request if it is still needed.",
+)
 POWERING_DOWN: Final = CODES.add(
     "POWERING_DOWN",
     "The robot is led down and the control process ends: no request is taken any more.",

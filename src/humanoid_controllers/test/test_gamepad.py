@@ -7,7 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from humanoid_control_common.rules.modes import Intent
-from humanoid_controllers.mode_manager.gamepad import CHORDS, Button, Gamepad, stop_pressed
+from humanoid_controllers.mode_manager.gamepad import (
+    CHORDS,
+    LATEST,
+    Button,
+    Gamepad,
+    late_refusal,
+    stop_pressed,
+)
 
 NONE = [0] * 11
 
@@ -68,6 +75,14 @@ def test_no_other_button_stops_and_a_gamepad_without_start_does_not(gamepad: Gam
     assert not stop_pressed(held(*(set(Button) - {Button.START})))
     assert not stop_pressed([1] * Button.START)
     assert gamepad.pressed(held(Button.START)) is None
+
+
+@pytest.mark.parametrize("intent", [intent for intent, _ in CHORDS])
+def test_late_chords_but_damp_are_refused_with_the_delay(intent: Intent) -> None:
+    assert not late_refusal(intent, LATEST)
+    reason = late_refusal(intent, 2.0)
+    assert bool(reason) is (intent is not Intent.DAMP)
+    assert not reason or "came 2.0 s late, expected 0.5 s at most" in reason.text
 
 
 @given(st.lists(st.lists(st.integers(0, 1), max_size=12), max_size=20))

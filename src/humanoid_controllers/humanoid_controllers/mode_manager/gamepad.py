@@ -8,7 +8,9 @@ from collections.abc import Sequence
 from enum import IntEnum
 from typing import Final
 
-from humanoid_control_common.rules.modes import Intent
+from humanoid_control_common.rules.modes import Intent, refusal
+from humanoid_control_common.rules.reasons import NO_REASON, Reason
+from humanoid_controllers.reason_codes import REQUEST_LATE
 
 
 class Button(IntEnum):
@@ -22,6 +24,8 @@ class Button(IntEnum):
     BACK = 6
     START = 7
 
+
+LATEST: Final = 0.5  # [s] that a message may be on its way
 
 # In order of precedence: all buttons pressed at once mean DAMP.
 CHORDS: Final = (
@@ -37,6 +41,21 @@ CHORDS: Final = (
 def stop_pressed(buttons: Sequence[int]) -> bool:
     """Return whether START is held: it stops, also when the gamepad has just been connected."""
     return len(buttons) > Button.START and bool(buttons[Button.START])
+
+
+def late_refusal(intent: Intent, late: float) -> Reason:
+    """Return why a chord is refused whose message came `late` [s]; DAMP never is.
+
+    A radio link that comes back delivers what was pressed meanwhile: the operator has seen no
+    effect, and does not expect a motion any more.
+    """
+    if late <= LATEST or intent is Intent.DAMP:
+        return NO_REASON
+    text = (
+        f"the gamepad's message came {late:.1f} s late, expected {LATEST:g} s at most: its "
+        "connection was interrupted, or a clock was set"
+    )
+    return refusal(intent, Reason.of(REQUEST_LATE, text))
 
 
 class Gamepad:

@@ -142,8 +142,12 @@ class ModeManager:
         self._drop_waiting(_overtaken(f"mode {number} was requested meanwhile"))
         known = ", ".join(f"{mode.value} {mode.name}" for mode in Mode)
         text = f"Rejected request: there is no mode {number}; known: {known}"
+        return self.refuse(Reason.of(UNKNOWN_MODE, text))
+
+    def refuse(self, reason: Reason) -> Answer:
+        """Refuse a request for a `reason` that is not the mode manager's."""
         fallen = self._fallen() if self._latched else NO_REASON  # other refusals repeat it, too
-        return self._refuse(joined((Reason.of(UNKNOWN_MODE, text), fallen)))
+        return self._refuse(joined((reason, fallen)))
 
     def clear_fault(self, now: float) -> Answer:
         """Reset drive faults and, if safety has no problem any more, accept requests again."""

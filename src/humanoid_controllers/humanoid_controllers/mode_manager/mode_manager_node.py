@@ -28,11 +28,12 @@ from humanoid_controller_manager.ros.topics.message_template import MessageTempl
 from humanoid_controller_manager.ros.topics.qos_profiles import LATCHED_HISTORY
 from humanoid_controller_manager.ros.topics.safety_messages import safety_report
 from humanoid_controller_manager.switching.switch_requests import SwitchAnswer, SwitchAuthority
+from humanoid_controllers.message_age import MessageAge, MessageInfo
 from humanoid_controllers.mode_manager import emergency_stop
 from humanoid_controllers.mode_manager.answer import Answer
 from humanoid_controllers.mode_manager.emergency_stop import EmergencyStop
 from humanoid_controllers.mode_manager.event_log import EventLog
-from humanoid_controllers.mode_manager.gamepad import Gamepad, stop_pressed
+from humanoid_controllers.mode_manager.gamepad import Gamepad, late_refusal, stop_pressed
 from humanoid_controllers.mode_manager.impedance_monitor import ImpedanceMonitor, ImpedanceReport
 from humanoid_controllers.mode_manager.mode_manager import ModeManager
 from humanoid_controllers.mode_manager.power_down import PowerDown
@@ -103,7 +104,7 @@ class ModeManagerNode(Companion, SwitchAuthority):
             self._impedance,
             self._emergency_stop,
         )
-        self._manager = manager
+        self._manager, self._machine = manager, ros.machine
         self._shut_down = shut_down
         self._stated: Statement | None = None
         self._template: MessageTemplate  # of the statement
@@ -125,7 +126,7 @@ class ModeManagerNode(Companion, SwitchAuthority):
         )
         self._create_interfaces(parameters.impedance_manager)
         if parameters.gamepad:
-            self._gamepad = Gamepad()
+            self._gamepad, self._gamepad_age = Gamepad(), MessageAge()
             self.node.create_subscription(Joy, "joy", self._on_joy, 10)
 
     def changed(self) -> None:
@@ -233,12 +234,19 @@ class ModeManagerNode(Companion, SwitchAuthority):
         forced = intent is Intent.ZERO_TORQUE and message.status_message == FORCE
         self._handle(Intent.FORCE_ZERO_TORQUE if forced else intent)
 
-    def _on_joy(self, message: Joy) -> None:
+    def _on_joy(self, message: Joy, info: MessageInfo) -> None:
+        machine = self._machine
+        late = self._gamepad_age.overdue(info, machine.system_time_ns(), machine.clock())
         if stop_pressed(message.buttons):
             self._emergency_stop.press("gamepad")
             self.changed()
         intent = self._gamepad.pressed(message.buttons)
-        if intent is not None:
+        if intent is None:
+            return
+        if reason := late_refusal(intent, late):
+            self._event_log.record_request(intent.value, self._modes.refuse(reason))
+            self.changed()
+        else:
             self._handle(intent)
 
     def _handle(self, intent: Intent, controller: str | None = None) -> Answer:
