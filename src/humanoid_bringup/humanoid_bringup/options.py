@@ -20,9 +20,9 @@ _NAME: Final = re.compile(r"[a-z][a-z0-9_]*")  # it becomes the name of a parame
 def read_heartbeats(texts: Iterable[str]) -> dict[str, float]:
     """Return the longest silence [s] by name, from texts like "operator_console:0.5".
 
-    Raises ConfigError that shows the text.
+    Raises ConfigError that shows the text, and for a name that is given twice.
     """
-    found = {}
+    found: dict[str, float] = {}
     for text in texts:
         name, _, number = text.partition(":")
         try:
@@ -31,6 +31,10 @@ def read_heartbeats(texts: Iterable[str]) -> dict[str, float]:
             seconds = 0.0
         if not _NAME.fullmatch(name) or not 0.0 < seconds < float("inf"):
             raise ConfigError(f"heartbeat is '{text}', expected NAME:SECONDS (a_name:0.5)")
+        if name in found:
+            raise ConfigError(
+                f"heartbeat '{name}' is given twice: {found[name]:g} s, {seconds:g} s"
+            )
         found[name] = seconds
     return found
 

@@ -132,3 +132,11 @@ def test_a_heartbeat_that_can_t_be_read_is_refused(text: str) -> None:
     message = f"heartbeat is '{text}', expected NAME:SECONDS (a_name:0.5)"
     with pytest.raises(ConfigError, match=f"^{re.escape(message)}$"):
         raise result.exception
+
+
+def test_a_heartbeat_that_is_given_twice_is_refused() -> None:
+    """The longer silence could count although the shorter one was required."""
+    twice = ["--heartbeat", "desk:0.5", "--heartbeat", "desk:60"]
+    result = CliRunner().invoke(app, ["up", "mock", *twice])
+    with pytest.raises(ConfigError, match=r"^heartbeat 'desk' is given twice: 0.5 s, 60 s$"):
+        raise result.exception
