@@ -50,6 +50,7 @@ class Controller(ABC):
 
         Called before a switch begins: one that is refused here leaves the mode in force as it is.
         What `on_activate` raises later, when the gains of its mode are confirmed, is a fall.
+        DAMPING and ZERO_TORQUE begin without it: they are never refused.
         """
 
     @abstractmethod

@@ -148,8 +148,8 @@ class ActiveController:
         """Put controller `name` in charge; on failure change nothing and return the reason.
 
         `command` is the one in force. A controller that needs stiffness starts once the hardware
-        has confirmed the impedance: until then the present pose is held with the gains in force. So
-        `check_start` runs before the switch.
+        has confirmed the impedance: until then the present pose is held with the gains in force.
+        `check_start` runs before the switch to any stiff mode.
 
         When a group replaces another one and both have a common member, the mode is not switched:
         that member continues, and mode, switch number and gains stay.
@@ -163,9 +163,9 @@ class ActiveController:
             return self._replace_members(slot, tick, command)
         prepares = slot.needs_stiffness and self._hardware.confirms_impedance
         try:
-            if prepares:
+            if slot.mode not in SAFE_MODES:  # a safe mode is never refused
                 slot.check_start(tick)
-            else:
+            if not prepares:
                 self._start(slot, tick, command)
         except PLUGIN_ERRORS as error:
             return _reason_of(slot, error)
@@ -252,11 +252,13 @@ class ActiveController:
         """Replace the group in charge by `slot`; return why not, if so."""
         before = self._slot
         assert isinstance(before, ControllerGroup)
-        if self.phase is Phase.RUNNING:
-            try:
+        try:
+            if self.phase is Phase.RUNNING:
                 slot.replace(before, tick, command)
-            except MemberError as error:
-                return _reason_of(slot, error)
+            else:
+                slot.check_start(tick)
+        except MemberError as error:
+            return _reason_of(slot, error)
         self._slot, self.members = slot, slot.not_updated
         self._update_compensated_joints()
         return NO_REASON

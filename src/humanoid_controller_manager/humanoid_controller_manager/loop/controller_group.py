@@ -142,12 +142,7 @@ class ControllerGroup:
 
     def check_start(self, tick: Tick) -> None:
         """Raise MemberError of the first member that cannot start now."""
-        for slot, claimed in self.members:
-            tick.state.array.take(claimed.rows, 1, claimed.state.array, "clip")
-            try:
-                slot.controller.check_start(claimed.measured, tick.now)
-            except PLUGIN_ERRORS as error:
-                raise MemberError(f"{slot.name}: {words_of(error)}", error) from error
+        _check_start(self.members, tick)
 
     def activate(self, tick: Tick, command: JointCommand) -> None:
         """Activate all members from the `command` in force, or none. Raises MemberError."""
@@ -160,7 +155,9 @@ class ControllerGroup:
 
         Raises MemberError of a member that cannot start; `before` then continues.
         """
-        self._joining = [it for it in self.members if it not in before.members]
+        joining = [it for it in self.members if it not in before.members]
+        _check_start(joining, tick)
+        self._joining = joining
         self._activate(self._joining, tick, command)
         if self.hold is not None:
             self.hold.begin(tick.state, before.hold)
@@ -240,6 +237,16 @@ class ControllerGroup:
                 _deactivate(active)
                 raise MemberError(f"{slot.name}: {words_of(error)}", error) from error
             active.append((slot, claimed))
+
+
+def _check_start(members: Sequence[tuple[ControllerSlot, ClaimedJoints]], tick: Tick) -> None:
+    """Raise MemberError of the first of `members` that cannot start now."""
+    for slot, claimed in members:
+        tick.state.array.take(claimed.rows, 1, claimed.state.array, "clip")
+        try:
+            slot.controller.check_start(claimed.measured, tick.now)
+        except PLUGIN_ERRORS as error:
+            raise MemberError(f"{slot.name}: {words_of(error)}", error) from error
 
 
 def _check(members: Sequence[ControllerSlot], joints: JointSet) -> None:

@@ -322,6 +322,16 @@ def test_member_that_cannot_join_leaves_the_group_unchanged(bench: Bench) -> Non
     assert "on_deactivate" not in bench.controllers["right"].calls
 
 
+def test_start_of_a_member_that_joins_is_checked(bench: Bench) -> None:
+    bench.controllers["right"].fail["check_start"] = ControllerError("no sensor")
+    bench.start("left")
+    bench.rig.ask("left+right")
+    snapshot = bench.rig.tick()
+    assert snapshot.refusal.reason.text == "right: no sensor"
+    assert (snapshot.controller, snapshot.fall) == ("left", None)
+    assert bench.controllers["right"].calls == []
+
+
 def test_member_that_joins_again_begins_with_a_zero_command(bench: Bench) -> None:
     bench.controllers["right"].behave = _moving(0.002)
     bench.start("left", "right")
@@ -449,6 +459,18 @@ def test_group_requested_during_preparing_starts_after_the_confirmation(
     bench.rig.tick()
     assert bench.controllers["left"].calls == ["on_activate", "update"]
     assert bench.controllers["right"].calls == []
+
+
+def test_start_of_a_member_is_checked_during_preparing_too(
+    rig: Any, confirming_hardware: Any
+) -> None:
+    bench = Bench(rig, lambda: confirming_hardware(confirmed=False))
+    bench.controllers["right"].fail["check_start"] = ControllerError("no sensor")
+    bench.start("left")
+    bench.rig.ask("left+right")
+    snapshot = bench.rig.tick()
+    assert (snapshot.controller, snapshot.phase) == ("left", Phase.PREPARING)
+    assert snapshot.refusal.reason.text == "right: no sensor"
 
 
 # Gains of held joints.

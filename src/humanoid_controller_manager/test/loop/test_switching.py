@@ -127,6 +127,26 @@ def test_controller_that_cannot_start_is_refused_before_its_gains_are_requested(
     assert "on_activate" not in robot.controllers["remote"].calls
 
 
+def test_start_is_checked_on_hardware_that_takes_gains_in_every_tick(rig: Any) -> None:
+    robot = rig().start("damped")
+    robot.controllers["remote"].fail["check_start"] = ControllerError("no source")
+    robot.ask("remote")
+    snapshot = robot.tick()
+    assert (snapshot.controller, snapshot.fall) == ("damped", None)
+    assert snapshot.refusal is not None
+    assert snapshot.refusal.reason.text == "remote: no source"
+    assert robot.controllers["remote"].calls == []
+
+
+def test_the_start_of_a_safe_mode_is_never_refused(rig: Any) -> None:
+    robot = rig().start("limp")
+    robot.run("torque")
+    robot.controllers["damped"].fail["check_start"] = ControllerError("no source")
+    robot.ask_down("damped")
+    snapshot = robot.tick()
+    assert (snapshot.controller, snapshot.fall) == ("damped", None)
+
+
 def test_a_switch_to_the_controller_in_charge_leaves_it_activated(rig: Any) -> None:
     robot = rig().start("damped")
     robot.tick()
