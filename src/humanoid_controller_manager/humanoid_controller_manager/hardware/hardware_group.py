@@ -1,7 +1,7 @@
 """All hardware components of a robot: loading, activating, reading and writing."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,10 +27,16 @@ from humanoid_controller_manager.hardware.member import (
 )
 from humanoid_controller_manager.hardware.mode_gains import mode_gains, torque_efficiency
 from humanoid_controller_manager.hardware.result_checks import finite_number
-from humanoid_controller_manager.hardware.urdf import RobotDescription
-from humanoid_controller_manager.hardware_component import HARDWARE_CONTRACT, HardwareComponent
+from humanoid_controller_manager.hardware.urdf import GAINS, RobotDescription
+from humanoid_controller_manager.hardware_component import (
+    HARDWARE_CONTRACT,
+    HardwareComponent,
+    HardwareInfo,
+)
 from humanoid_controller_manager.plugins import HARDWARE, require_plugin
 from humanoid_controller_manager.reason_codes import COMPONENT_FAILED
+
+BoolArray: TypeAlias = NDArray[np.bool_]
 
 STIFFNESS: Final = COMMAND_INTERFACES.index("stiffness")
 
@@ -120,7 +126,9 @@ class HardwareGroup:
         ]
         gains = mode_gains(member.info.parameters, where)
         if gains is not None:
-            self.mode_gains[:, :, self._per_mode(member)] = gains[:, :, np.newaxis]
+            per_mode = self._per_mode(member)
+            self.mode_gains[:, :, per_mode] = gains[:, :, np.newaxis]
+            _refuse_above_largest(member.info, gains, per_mode[member.rows])
 
     def check_gains(
         self,
@@ -351,6 +359,24 @@ def load_hardware(
     group = HardwareGroup(description.joints, members)
     group.configure()
     return group
+
+
+def _refuse_above_largest(info: HardwareInfo, gains: FloatArray, per_mode: BoolArray) -> None:
+    """Raise ConfigError for `gains` (modes, 2) above the largest of the joints that get them.
+
+    The limit stage cannot limit what drives are given per mode. `per_mode`: which joints, (n,).
+    """
+    if info.limits.gains is None:
+        return
+    above = per_mode & (gains[:, :, np.newaxis] > info.limits.gains)
+    for mode, kind in np.argwhere(above.any(axis=2)).tolist():
+        joints = info.joint_set.named(above[mode, kind])
+        largest = info.limits.gains[kind][above[mode, kind]].min()
+        raise ConfigError(
+            f"{info.place}: {GAINS[kind]} {gains[mode, kind]:g} of {Mode(mode).name} (mode_kp and "
+            f"mode_kd of the impedance manager, value {mode}), but {joints} may have {largest:g} "
+            "at most (max of the command interface in the description)"
+        )
 
 
 def _real_time_factor(clock: Member) -> float:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from humanoid_control_common.errors import HardwareError
+from humanoid_control_common.errors import ConfigError, HardwareError
 from humanoid_control_common.robot.joints import FloatArray
 from humanoid_control_common.robot.mit_interface import Capability, JointState
 from humanoid_control_common.rules.safety import SafetyFlag, SafetyLevel, SafetyReport
+from humanoid_controller_manager.hardware.hardware_group import HardwareGroup
 
 PRIME = tuple(f"j{i}" for i in range(14))
 SITO = ("j6", "j5", "j13", "j12")  # between the others, and not even in order
@@ -452,3 +454,21 @@ def test_a_mistake_of_a_component_is_reported_by_its_type_and_logged_once(
     robot.arm.fail["read"] = ZeroDivisionError("another")
     robot.tick(3)
     assert caplog.text.count("Traceback") == traceback + 1
+
+
+@pytest.mark.parametrize(("stiffness", "refused"), [(90.0, False), (90.1, True)])
+def test_gains_of_a_mode_above_the_largest_of_a_joint_are_refused(
+    rig: Any, confirming_hardware: Any, stiffness: float, refused: bool
+) -> None:
+    """The drive takes them from the impedance manager: the limit stage cannot limit them."""
+    drive = confirming_hardware()
+    (member,) = rig({"arm": (drive, ("a", "b"))}).group.members
+    limits = replace(member.info.limits, gains=np.array([[300.0, 90.0], [30.0, 30.0]]))
+    parameters = {"mode_stiffness": f"0 0 {stiffness} 20 20", "mode_damping": "0 6 2 2 2"}
+    info = replace(member.info, limits=limits, parameters=parameters)
+    group = HardwareGroup(info.joint_set, [replace(member, info=info)])
+    if not refused:
+        group.configure()
+        return
+    with pytest.raises(ConfigError, match=r"stiffness 90.1 of STANDBY .* b may have 90 at most"):
+        group.configure()
