@@ -487,6 +487,11 @@ def test_damp_is_open_in_a_stiff_mode_whatever_is_latched() -> None:
     shown.shown = [_snapshot(Mode.STANDBY, 3, reports=(monitor_report,))]
     modes.observe(0.1)
     assert modes.handle(Intent.DAMP, 0.2).accepted
+    # The fault has passed. DAMP was no clearing of it.
+    shown.shown = [_snapshot(Mode.DAMPING, 4, ticket=9, reports=(SafetyReport("arm"),))]
+    modes.observe(0.3)
+    assert modes.statement.reason.text.endswith("call clear_fault before the next request")
+    assert not modes.handle(Intent.LOAD, 0.3).accepted
 
 
 def test_later_falls_do_not_hide_the_cause_of_the_first_fall() -> None:

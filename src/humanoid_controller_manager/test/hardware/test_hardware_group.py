@@ -62,6 +62,37 @@ def test_commands_are_scattered_to_the_components_own_order(prime: Any) -> None:
     assert np.allclose(bus.written[-1], _numbers(SITO) + offsets, rtol=0, atol=1e-12)
 
 
+def test_every_joint_gets_the_command_of_the_present_tick(prime: Any) -> None:
+    robot, ring, bus = prime
+    robot.start("damped")
+    order = np.array(_numbers(PRIME))
+
+    def change(state: Any, command: Any, now: float, period: float) -> None:
+        command.array.fill(0.0)  # targets without stiffness may jump
+        command.array[:3] = order + now
+
+    robot.controllers["torque"].behave = change
+    robot.run("torque")
+    for _ in range(3):
+        robot.tick()
+        for component, names in ((ring, EROB), (bus, SITO)):
+            expected = [np.array(_numbers(names)) + robot.time] * 3
+            assert np.allclose(component.written[-1][:3], expected, rtol=0, atol=1e-12)
+
+
+def test_the_stiffness_that_acts_lands_in_its_rows(
+    rig: Any, confirming_hardware: Any, scripted_hardware: Any
+) -> None:
+    ring = confirming_hardware()
+    components = {"ring": (ring, EROB), "bus": (scripted_hardware(), SITO)}
+    robot = rig(components, joints=PRIME).start("damped")
+    ring.stiffness = np.array(_numbers(EROB))
+    robot.tick()
+    found = dict(zip(PRIME, robot.limits.realized_stiffness.tolist(), strict=True))
+    assert [found[name] for name in EROB] == _numbers(EROB)
+    assert np.isnan([found[name] for name in SITO]).all()
+
+
 def test_capabilities_and_effort_limits_land_in_their_rows(prime: Any) -> None:
     robot, ring, bus = prime
     robot.start("damped")
@@ -186,6 +217,21 @@ def test_a_failing_component_keeps_the_flags_it_observes(pair: Any) -> None:
     report = robot.tick().reports[0]
     assert report.level is SafetyLevel.FAULT
     assert SafetyFlag.TEMPERATURE_LIMIT in report.flags
+
+
+def test_a_fault_of_a_single_tick_is_kept_and_counted(pair: Any) -> None:
+    robot, component, _ = pair
+    robot.start("damped")
+
+    def report(level: SafetyLevel) -> Any:
+        component.report = SafetyReport("first", level, message=level.name)
+        return robot.tick().fault
+
+    assert report(SafetyLevel.WARNING) is None
+    for number, level in enumerate((SafetyLevel.FAULT, SafetyLevel.CRITICAL), 1):
+        report(level)
+        fault = report(SafetyLevel.OK)
+        assert (fault.number, fault.report.level) == (number, level)
 
 
 def test_reading_once_more_with_the_same_report_is_no_change(pair: Any) -> None:

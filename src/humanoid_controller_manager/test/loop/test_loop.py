@@ -233,12 +233,14 @@ def test_returned_heartbeat_does_not_leave_damping(rig: Any) -> None:
 def test_a_fault_reset_reaches_each_capable_component_once(
     rig: Any, confirming_hardware: Any, scripted_hardware: Any
 ) -> None:
-    drives = confirming_hardware()
-    robot = rig({"drives": (drives, ("a",)), "plain": (scripted_hardware(), ("b",))}).start()
+    ring, can = confirming_hardware(), confirming_hardware()
+    robot = rig(
+        {"ring": (ring, ("a",)), "plain": (scripted_hardware(), ("b",)), "can": (can, ("c",))}
+    ).start()
     robot.loop.request_fault_reset()
     robot.loop.request_fault_reset()
     robot.tick(3)
-    assert drives.calls.count("reset_faults") == 1
+    assert [it.calls.count("reset_faults") for it in (ring, can)] == [1, 1]
 
 
 def test_stopping_deactivates_the_hardware(rig: Any) -> None:

@@ -92,6 +92,19 @@ def test_the_controllers_clock_starts_at_the_confirmation(robot: Any, drives: An
     assert np.all(drives.written[-1][3] == 20.0)
 
 
+def test_targets_begin_at_the_measured_pose_when_the_impedance_is_confirmed(
+    robot: Any, drives: Any
+) -> None:
+    """Drives may be stiff before: a joint that has sagged meanwhile is not pulled back."""
+    drives.stiffness = np.full(2, 20.0)
+    robot.run("standby")
+    robot.tick(5)
+    drives.measured[0] = [0.1, 0.2]
+    drives.confirmed = True
+    robot.tick()
+    assert drives.written[-1][0].tolist() == [0.1, 0.2]
+
+
 def test_no_progress_is_reported_before_the_controller_runs(robot: Any, drives: Any) -> None:
     robot.controllers["standby"].fraction = 1.0  # from the former activation
     assert robot.run("standby").progress is None
