@@ -26,6 +26,7 @@ from fault_campaign.robot import (
 )
 from fault_campaign.robot_joints import PRIME, RobotJoints, TargetJoint
 from fault_campaign.scenario import Start, Wave
+from fault_campaign.stepped.mountings import random_mountings, write_calibration
 from fault_campaign.stepped.programs import SteppedProgram
 from fault_campaign.stepped.reverted_mends import BY_INTERRUPTIONS, REVERTED_MENDS
 from fault_campaign.stepped.sdo_judge import SdoJudge
@@ -69,13 +70,15 @@ class SimulatedRobot(Robot):
             forget_plugins()
         if sabotage is not None:
             (DEFECTS | REVERTED_MENDS | BY_INTERRUPTIONS)[sabotage.defect]()
+        mountings = random_mountings(joints, f"{joints.robot} {adapter}")
         options = stepped_options(
             joints.robot,
             adapter,
+            calibration_file=write_calibration(folder, joints, mountings),
             controllers_file=write_controllers(folder, joints.package),
             heartbeats={OPERATOR: BEAT},
         )
-        self.stepped = stepped = SteppedRobot(0, folder, options)
+        self.stepped = stepped = SteppedRobot(0, folder, options, mountings=mountings)
         self._preemption = Preemption(stepped.scheduler) if is_instrumented() else None
         self.interruption = LONGEST if is_instrumented() else 0.0
         self.twin = stepped.virtual.control
