@@ -55,6 +55,7 @@ def controls_of(robot: RobotJoints) -> tuple[Control, ...]:
         Control(Sabotage(MAIN, "never_soft"), raises, ViolationType.NEVER_SOFT),
         Control(Sabotage(MAIN, "soft_too_late"), raises, ViolationType.SOFT_TOO_LATE),
         Control(Sabotage(MAIN, "drive_on"), raises, ViolationType.DRIVEN),
+        Control(Sabotage(MAIN, "not_damped"), raises, ViolationType.NOT_DAMPED),
         Control(Sabotage(MAIN, "up_again"), raises, ViolationType.UP_AGAIN),
         Control(
             Sabotage(MAIN, "wrong_joint"), replace(names, only=(_ELBOW,)), ViolationType.WRONG_CAUSE

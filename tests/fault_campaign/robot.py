@@ -16,6 +16,7 @@ from fault_campaign.scenario import Start, Wave
 from humanoid_control_common.machine.machine import Machine
 from humanoid_control_common.rules.modes import Mode
 from humanoid_controllers.mode_manager.rest_detection import SLOW
+from humanoid_twin.ethercat.commands import DriveReport
 from humanoid_twin.robot.control import RobotControl
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ COMMANDED: Final = 1.0  # [s] within which each motor on a CAN bus gets a comman
 NO_ANSWER: Final = "no answer"
 SOCKETCAN: Final = "socketcan"
 SLCAN: Final = "slcan"
+_STATE_BITS, _OPERATION_ENABLED = 0x6F, 0x27  # of the statusword (CiA 402)
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,21 +195,28 @@ class Robot(ABC):
         motors = [f"motor {i}" for bus in self.joints.buses
                   for i, motor in self.twin.bus(bus).can_drives().items()
                   if motor["firmware"]["faults"] or not motor["firmware"]["enabled"]]  # fmt: skip
-        return [*erobs, *motors, *self._undamped(), *self._misstated()]
+        undamped = [f"{joint}: {text}" for joint, text in self.undamped().items()]
+        return [*erobs, *motors, *undamped, *self._misstated()]
 
-    def _undamped(self) -> Iterator[str]:
-        """Yield the drives that do not damp their joints as DAMPING demands."""
+    def undamped(self) -> dict[str, str]:
+        """Return the joints without the damping of DAMPING, each with what its drive has."""
         least = DAMPED_SHARE * DAMPED[self.joints.robot]
-        for slave, drive in enumerate(
-            self.twin.drives() if self.joints.of(TargetJoint.RING) else []
-        ):
-            damping = VELOCITY_GAIN * drive["vel_reg"] * drive["gate"]
-            if damping < least:
-                yield f"drive {slave}: damping {damping:.2f} Nm s/rad"
+        ring = self.joints.of(TargetJoint.RING)
+        found = {
+            joint: VELOCITY_GAIN * drive["vel_reg"] * drive["gate"] * _is_enabled(drive)
+            for joint, drive in zip(ring, self.twin.drives() if ring else [], strict=True)
+        }
         for bus in self.joints.buses:
-            for number, motor in self.twin.bus(bus).can_drives().items():
-                if motor["firmware"]["damping"] < least:
-                    yield f"motor {number}: damping {motor['firmware']['damping']:.2f} Nm s/rad"
+            motors = self.twin.bus(bus).can_drives()
+            for joint in self.joints.on_bus(bus):
+                motor = motors.get(self.joints.motor(joint))
+                has_torque = motor is not None and motor["powered"] and motor["firmware"]["enabled"]
+                found[joint] = motor["firmware"]["damping"] if motor and has_torque else 0.0
+        return {
+            joint: f"damping {damping:.2f} Nm s/rad"
+            for joint, damping in found.items()
+            if damping < least
+        }
 
     def _misstated(self) -> Iterator[str]:
         """Yield the joints whose position differs from the latest joint states."""
@@ -275,3 +284,8 @@ class Robot(ABC):
     def _end(self) -> None:
         for program in reversed(list(self.programs.values())):
             program.end()
+
+
+def _is_enabled(drive: DriveReport) -> bool:
+    """Return whether a drive on the ring has torque."""
+    return drive["powered"] and drive["statusword"] & _STATE_BITS == _OPERATION_ENABLED

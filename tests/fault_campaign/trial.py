@@ -243,6 +243,8 @@ class Trial:
             until = self._robot.date() + (GRACE if kind.outcome is Outcome.OFF else 0.0)
             killed = kind.filed is RequiredRecord.END
             self._expected = Expected(wall, until, heard.causes, killed)
+        if fallen and kind.outcome is not Outcome.OFF:
+            self._violations += self._undamped()
         try:
             kind.mend(scene)
         except RefutedError as error:
@@ -257,6 +259,18 @@ class Trial:
             allowed={it.type: it.upto for it in kind.allowed},
         )
         return self._judged(window)
+
+    def _undamped(self) -> list[Violation]:
+        """Return the joints that the fall leaves without damping, of those that it must damp."""
+        kind, scene = self._kind, self._scene
+        if kind.requests_modes:
+            return []
+        exempt = {*kind.spared(scene), *kind.undamped(scene)}
+        return [
+            Violation(ViolationType.NOT_DAMPED, f"{joint}: {text}")
+            for joint, text in self._robot.undamped().items()
+            if joint not in exempt
+        ]
 
     def _judged(self, window: Window) -> Verdict:
         kind, recording = self._kind, self._robot.twin.recorded()

@@ -24,6 +24,7 @@ from humanoid_recording.black_box.black_box import BlackBox
 _STIFFNESS: Final = 20.0  # [Nm/rad]
 _PUSH: Final = 2.0  # [Nm]
 _LATE: Final = 0.8  # [s]
+_LIMP: Final = 5.0  # [s]
 
 
 def _drive_on() -> None:
@@ -43,8 +44,8 @@ def _drive_on() -> None:
     put(DampingController, "update", pushing)
 
 
-def _stay_stiff(seconds: float) -> None:
-    """DAMPING holds the joints for a time. Only wrists obey: an eRob has the gains of its mode."""
+def _begin_with(seconds: float, change: Callable[[JointCommand], None]) -> None:
+    """DAMPING changes its command for a time. Only wrists obey: an eRob has the mode's gains."""
     activate, update = DampingController.on_activate, DampingController.update
     began: dict[DampingController, float] = {}
 
@@ -54,7 +55,7 @@ def _stay_stiff(seconds: float) -> None:
         activate(self, state, command, now)
         began[self] = now
 
-    def stiff(
+    def changed(
         self: DampingController,
         state: JointState,
         command: JointCommand,
@@ -63,10 +64,15 @@ def _stay_stiff(seconds: float) -> None:
     ) -> None:
         update(self, state, command, now, period)
         if now < began[self] + seconds:
-            command.stiffness[:] = _STIFFNESS
+            change(command)
 
     put(DampingController, "on_activate", on_activate)
-    put(DampingController, "update", stiff)
+    put(DampingController, "update", changed)
+
+
+def _stay_stiff(seconds: float) -> None:
+    """DAMPING holds the joints for a time."""
+    _begin_with(seconds, lambda command: command.stiffness.fill(_STIFFNESS))
 
 
 def _never_soft() -> None:
@@ -75,6 +81,11 @@ def _never_soft() -> None:
 
 def _soft_too_late() -> None:
     _stay_stiff(_LATE)
+
+
+def _not_damped() -> None:
+    """DAMPING leaves the joints limp for a time."""
+    _begin_with(_LIMP, lambda command: command.damping.fill(0.0))
 
 
 def _up_again() -> None:
@@ -122,6 +133,7 @@ DEFECTS: Final[dict[str, Callable[[], None]]] = {
     "never_soft": _never_soft,
     "soft_too_late": _soft_too_late,
     "drive_on": _drive_on,
+    "not_damped": _not_damped,
     "up_again": _up_again,
     "wrong_joint": _wrong_joint,
     "without_limits": _without_limits,

@@ -17,6 +17,7 @@ class ViolationType(StrEnum):
     NEVER_SOFT = "never soft"
     SOFT_TOO_LATE = "soft too late"
     DRIVEN = "driven"
+    NOT_DAMPED = "not damped"
     CONTACT = "contact"
     # Of the messages of the robot.
     NOT_REACHED = "fault not reached"

@@ -18,6 +18,8 @@ from fault_campaign.kinds.kind import (
     Recovery,
     Scene,
     health_demanded,
+    on_its_bus,
+    struck,
 )
 from fault_campaign.robot import SLCAN
 from fault_campaign.robot_joints import TargetJoint
@@ -105,9 +107,11 @@ def _power_twice(can: CanMethods, identifier: int) -> None:
 # Reasons of a bus that loses or delays frames.
 _POOR: Final = (RX_TIMEOUT, TX_QUEUE_OVERRUN, BUS_OFF)
 _kind: Final = partial(Kind, strikes=TargetJoint.CAN)
-_rare: Final = partial(_kind, outcome=Outcome.EITHER, within=1.0, source=BLOCK, codes=_POOR)
-_noticed: Final = partial(_kind, within=SILENCE, source=BLOCK)
-_bus: Final = partial(_noticed, spared=unreachable, allowed=(LETS_GO,))
+_rare: Final = partial(
+    _kind, outcome=Outcome.EITHER, within=1.0, source=BLOCK, codes=_POOR, undamped=on_its_bus
+)
+_noticed: Final = partial(_kind, within=SILENCE, source=BLOCK, undamped=struck)
+_bus: Final = partial(_noticed, spared=unreachable, undamped=on_its_bus, allowed=(LETS_GO,))
 _motor: Final = partial(_noticed, flags=SafetyFlag.RX_TIMEOUT, codes=(RX_TIMEOUT,), named=(JOINT,))
 
 
@@ -138,6 +142,7 @@ _FRAMES: Final = (
         outcome=Outcome.EITHER,
         within=SILENCE,
         spared=unreachable,
+        undamped=on_its_bus,
         source=BLOCK,
         codes=_POOR,
     ),
@@ -181,6 +186,7 @@ _BUS: Final = (
     ),
     _noticed(
         name="can: power of all motors lost",
+        undamped=on_its_bus,
         allowed=(LETS_GO,),
         inject=on_bus(CanMethods.can_power_off),
         mend=on_bus(CanMethods.can_power_on),

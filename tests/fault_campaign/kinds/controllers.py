@@ -9,7 +9,7 @@ from typing import Final
 from std_msgs.msg import String
 
 from fault_campaign.kinds.causes import HELD_UP
-from fault_campaign.kinds.kind import LETS_GO, Kind, Recovery, RefutedError, Scene
+from fault_campaign.kinds.kind import LETS_GO, Kind, Recovery, RefutedError, Scene, every_joint
 from fault_campaign.scenario import Start
 from humanoid_control_common.rules.reason_codes import IMPEDANCE_MANAGER_SILENT, SAFETY_SOURCE_FAULT
 from humanoid_control_common.rules.safety import SafetyLevel
@@ -93,6 +93,7 @@ KINDS: Final = (
         watched=1.5,
         within=1.5,
         codes=(CONTROLLER_LATE, SAFETY_SOURCE_FAULT, *HELD_UP),
+        undamped=every_joint,  # the drives lose their torque by themselves
     ),
     _kind(
         name="ROS callbacks: blocked for 1 s",

@@ -17,6 +17,7 @@ from fault_campaign.kinds.kind import (
     RefutedError,
     Scene,
     health_demanded,
+    struck,
 )
 from fault_campaign.robot_joints import TargetJoint
 from fault_campaign.scenario import STIFF
@@ -170,6 +171,7 @@ def _kinds(bus: str, strikes: TargetJoint) -> list[Kind]:
             codes=(JOINT_TOO_FAST,),
             named=(JOINT,),
             allowed=_TURNED[bus],
+            undamped=struck,  # a drive on the ring finds 0x8500, and has no torque
         ),
     ]
 
@@ -181,6 +183,7 @@ _TURNS: Final = Kind(
     strikes=TargetJoint.RING,
     source=BLOCK,
     named=(JOINT,),
+    undamped=struck,
     recovery=Recovery.RESTART,
     unclean=True,
     alone=True,

@@ -109,6 +109,26 @@ class Scene:
 Act = Callable[[Scene], object]
 
 
+def struck(scene: Scene) -> list[str]:
+    """Return the joint that is struck."""
+    return [scene.joint]
+
+
+def every_joint(scene: Scene) -> Sequence[str]:
+    """Return all joints."""
+    return scene.robot.joints.all
+
+
+def on_the_ring(scene: Scene) -> Sequence[str]:
+    """Return the joints on the EtherCAT ring."""
+    return scene.robot.joints.of(TargetJoint.RING)
+
+
+def on_its_bus(scene: Scene) -> Sequence[str]:
+    """Return the joints on the CAN bus that is struck."""
+    return scene.robot.joints.on_bus(scene.bus)
+
+
 def nothing(_scene: Scene) -> None:
     """Do nothing: the fault ends by itself."""
 
@@ -161,6 +181,8 @@ class Kind:
     heals: float = 0.0  # [s] see HEALS, which is the default
     filed: RequiredRecord = RequiredRecord.FALL
     spared: Callable[[Scene], Sequence[str]] = lambda _scene: ()  # joints that cannot be reached
+    # Joints that the fall leaves without damping, besides those that are spared.
+    undamped: Callable[[Scene], Sequence[str]] = lambda _scene: ()
     follows: bool = False  # on the ring a target that follows counts as soft, whatever the gains
     starves: bool = False  # the fault holds the machine up
     adapter: str = ""  # CAN interface of the robot, see `Robot`; empty: the seed decides

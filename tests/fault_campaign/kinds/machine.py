@@ -22,6 +22,8 @@ from fault_campaign.kinds.kind import (
     RefutedError,
     RequiredRecord,
     Scene,
+    every_joint,
+    on_the_ring,
 )
 from fault_campaign.kinds.operators import STOP, let_go, stop
 from fault_campaign.robot import MAIN, OPERATOR
@@ -114,7 +116,13 @@ _CATCHES_UP: Final = Allowed(
     "targets that come late are caught up with at the full speed of a joint",
 )
 _urgently: Final = partial(
-    Kind, within=1.0, spared=guarded, starves=True, allowed=(_CATCHES_UP,), codes=HELD_UP
+    Kind,
+    within=1.0,
+    spared=guarded,
+    undamped=every_joint,
+    starves=True,
+    allowed=(_CATCHES_UP,),
+    codes=HELD_UP,
 )
 
 KINDS: Final = (
@@ -154,6 +162,7 @@ KINDS: Final = (
         within=1.0,
         watched=0.6,
         codes=HELD_UP,
+        undamped=every_joint,
         alone=True,
     ),
     Kind(
@@ -192,6 +201,7 @@ KINDS: Final = (
         watched=1.0,
         starves=True,
         codes=HELD_UP,
+        undamped=every_joint,
     ),
     Kind(
         name="machine: network interface of the ring down",
@@ -202,5 +212,6 @@ KINDS: Final = (
         strikes=TargetJoint.RING,
         source=BLOCK,
         codes=(NO_FRAME_RETURNS, COMPONENT_FAILED),
+        undamped=on_the_ring,
     ),
 )

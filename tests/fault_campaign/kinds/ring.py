@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final
 
 from fault_campaign.disturbing.disturbances import LATE, every, on_twin, rare, slave
 from fault_campaign.judging.cause import Cause
-from fault_campaign.kinds.kind import BLOCK, JOINT, Kind, Outcome, Recovery, Scene
+from fault_campaign.kinds.kind import (
+    BLOCK,
+    JOINT,
+    Kind,
+    Outcome,
+    Recovery,
+    Scene,
+    on_the_ring,
+    struck,
+)
 from fault_campaign.robot_joints import TargetJoint
 from fault_campaign.scenario import STIFF
 from humanoid_control_common.rules.reason_codes import (
@@ -46,6 +55,11 @@ def _error(code: int) -> Callable[[RobotControl, int], None]:
     return lambda twin, number: twin.drive_error(number, code)
 
 
+def _behind(scene: Scene) -> Sequence[str]:
+    """Return the joint that is struck and those behind it: no frame reaches them."""
+    return scene.robot.joints.of(TargetJoint.RING)[scene.slave :]
+
+
 def _mailbox(seconds: float) -> Callable[[RobotControl, int], None]:
     return lambda twin, number: twin.mailbox_delay(seconds, number)
 
@@ -55,14 +69,26 @@ _rare: Final = partial(
     outcome=Outcome.EITHER,
     within=1.0,
     strikes=TargetJoint.RING,
+    undamped=on_the_ring,
     follows=True,
     codes=(*_LOST, DRIVE_ERRORS[0xA000]),
     named=(BLOCK,),
 )
-_every: Final = partial(Kind, strikes=TargetJoint.RING, source=BLOCK, follows=True, within=0.5)
-_slave: Final = partial(Kind, strikes=TargetJoint.RING, source=BLOCK)
+_every: Final = partial(
+    Kind,
+    strikes=TargetJoint.RING,
+    source=BLOCK,
+    undamped=on_the_ring,
+    follows=True,
+    within=0.5,
+)
+_slave: Final = partial(Kind, strikes=TargetJoint.RING, source=BLOCK, undamped=struck)
 _quiet: Final = partial(
-    Kind, strikes=TargetJoint.RING, outcome=Outcome.EITHER, either=_JOINT_OR_IMPEDANCE
+    Kind,
+    strikes=TargetJoint.RING,
+    outcome=Outcome.EITHER,
+    either=_JOINT_OR_IMPEDANCE,
+    undamped=struck,
 )
 
 _RARE: Final[tuple[tuple[str, Disturb], ...]] = (
@@ -95,6 +121,7 @@ _SLAVES: Final = (
         name="ring: slave gone",
         inject=slave(RobotControl.power_off),
         mend=slave(RobotControl.power_on),
+        undamped=_behind,
         codes=_LOST,
         recovery=Recovery.RESTART,
         unclean=True,
@@ -103,6 +130,7 @@ _SLAVES: Final = (
         name="ring: cable cut behind a slave",
         inject=slave(lambda twin, number: twin.cut(number - 1)),
         mend=on_twin(RobotControl.mend),
+        undamped=_behind,
         codes=_LOST,
     ),
     _slave(

@@ -103,10 +103,11 @@ def test_the_weaker_bounds_hold() -> None:
     one = log.kind(
         "a", within=1.0, watched=0.4, allowed=(wider,), dies=("box",), codes=(HOT,), named=(JOINT,),
         starts=(Start.REMOTE, Start.DAMPING), spared=lambda _: [WRIST], raises="E",
+        undamped=lambda scene: [scene.joint],
     )  # fmt: skip
     two = log.kind(
         "b", within=0.5, watched=2.0, allowed=(wide, Allowed(ViolationType.SPEED, 3.0, "")),
-        follows=True,
+        follows=True, undamped=lambda scene: [scene.joint],
         codes=(GONE,), named=(JOINT,), source="CAN", recovery=Recovery.RESTART,
         starts=(Start.REMOTE, Start.ZERO_TORQUE),
     )  # fmt: skip
@@ -124,6 +125,7 @@ def test_the_weaker_bounds_hold() -> None:
     ]
     scene = Scene(cast("Any", None), Random(1), cast("Any", None), WRIST, None)
     assert both.spared(scene) == [WRIST]
+    assert both.undamped(scene) == [WRIST, ELBOW]
 
 
 def test_the_second_fault_is_mended_also_where_the_mending_of_the_first_finds_something() -> None:

@@ -39,6 +39,7 @@ from humanoid_twin.physics.recorder import Recording
 SENT = ("RESET_SENT", "SAFETY_SOURCE_FAULT")
 RESET = "reset sent, but CAN reports FAULT: motors are being enabled anew; call again"
 FALL = "Fell to safety: any; call clear_fault"
+LIMP = {"left_elbow_pitch": "damping 0.00 Nm s/rad"}
 
 
 @dataclass
@@ -88,6 +89,7 @@ class FakeRobot:
     machine: Machine = LINUX
     stands: Start | None = None
     adapter: str = SLCAN
+    limp: dict[str, str] = field(default_factory=dict)  # joints without damping
     loads: list[tuple[float, float]] = field(default_factory=list)  # time [s] and payload [kg]
 
     @property
@@ -134,6 +136,9 @@ class FakeRobot:
 
     def pass_until(self, when: float) -> None:
         self.now = max(self.now, when)
+
+    def undamped(self) -> dict[str, str]:
+        return self.limp
 
     def unload(self) -> None:
         """Do nothing: this robot has no hands."""
@@ -317,6 +322,29 @@ def test_softness_without_a_fall_is_demanded_where_the_robot_only_stops() -> Non
     stops = replace(KIND, inject=lambda _scene: None, codes=(), outcome=Outcome.STOPS)
     assert violation_types(FakeRobot(spoil=stay_stiff), stops) == [ViolationType.NEVER_SOFT]
     assert violation_types(FakeRobot(), stops) == []
+
+
+@pytest.mark.parametrize("outcome", [Outcome.SOFT, Outcome.EITHER])
+def test_a_joint_that_a_fall_leaves_without_damping_is_convicted(outcome: Outcome) -> None:
+    kind = replace(KIND, outcome=outcome)
+    (found,) = run(FakeRobot(limp=LIMP), kind).violations
+    assert (found.type, found.text) == (
+        ViolationType.NOT_DAMPED,
+        "left_elbow_pitch: damping 0.00 Nm s/rad",
+    )
+    for exempt in (
+        replace(kind, undamped=lambda _scene: ["left_elbow_pitch"]),
+        replace(kind, spared=lambda _scene: ["left_elbow_pitch"]),
+        replace(kind, requests_modes=True),
+    ):
+        assert violation_types(FakeRobot(limp=LIMP), exempt) == []
+
+
+@pytest.mark.parametrize("outcome", [Outcome.OFF, Outcome.STAYS, Outcome.STOPS])
+def test_damping_is_demanded_in_a_fall_alone(outcome: Outcome) -> None:
+    inject = falls if outcome is Outcome.OFF else nothing
+    kind = replace(KIND, inject=inject, codes=(), outcome=outcome)
+    assert violation_types(FakeRobot(limp=LIMP), kind) == []
 
 
 def test_softness_is_not_demanded_where_nothing_happened() -> None:

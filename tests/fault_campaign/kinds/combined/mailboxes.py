@@ -10,7 +10,7 @@ from humanoid_control_msgs.srv import ReadSdoBatch
 
 from fault_campaign.disturbing.disturbances import slave
 from fault_campaign.judging.cause import Cause
-from fault_campaign.kinds.kind import JOINT, Kind, Outcome, RefutedError, Scene
+from fault_campaign.kinds.kind import JOINT, Kind, Outcome, RefutedError, Scene, struck
 from fault_campaign.robot_joints import TargetJoint
 from fault_campaign.scenario import STIFF, Start
 from fault_campaign.stepped.robot import MAILBOX_DELAY
@@ -141,6 +141,7 @@ _hangs: Final = partial(
     mend=slave(lambda twin, number: RobotControl.mailbox_delay(twin, MAILBOX_DELAY, number)),
     outcome=Outcome.EITHER,
     within=1.0,
+    undamped=struck,
     follows=True,
     either=(
         Cause(named=(JOINT,)),

@@ -95,6 +95,10 @@ def paired(first: Kind, second: Kind, joints: tuple[str, str], apart: float) -> 
         lists = (kind.spared(it) for kind, it in zip(both, scenes(scene), strict=True))
         return [joint for some in lists for joint in some]
 
+    def undamped(scene: Scene) -> list[str]:
+        lists = (kind.undamped(it) for kind, it in zip(both, scenes(scene), strict=True))
+        return [joint for some in lists for joint in some]
+
     causes = (
         kind.causes(joint)
         for kind, joint in zip(both, joints, strict=True)
@@ -123,6 +127,7 @@ def paired(first: Kind, second: Kind, joints: tuple[str, str], apart: float) -> 
         recovery=Recovery.RESTART if Recovery.RESTART in recoveries else Recovery.CLEAR,
         heals=max(it.healed for it in both),
         spared=spared,
+        undamped=undamped,
         follows=any(it.follows for it in both),
         requests_modes=any(it.requests_modes for it in both),
         allowed=widest([*first.allowed, *second.allowed]),

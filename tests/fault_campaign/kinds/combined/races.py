@@ -28,6 +28,8 @@ from fault_campaign.kinds.kind import (
     RefutedError,
     RequiredRecord,
     Scene,
+    every_joint,
+    struck,
 )
 from fault_campaign.kinds.processes import IMPEDANCE
 from fault_campaign.programs import GIVE_UP
@@ -244,6 +246,7 @@ KINDS: Final = (
         strikes=TargetJoint.GUARDED,
         within=SILENCE,
         spared=unreachable,
+        undamped=every_joint,
         codes=(GUARD_NOT_DONE, *HELD_UP),
         alone=True,
     ),
@@ -268,6 +271,7 @@ KINDS: Final = (
         starts=(Start.DAMPING,),
         within=2.5,
         codes=UNCONFIRMED,
+        undamped=struck,
         dies=(IMPEDANCE,),
         alone=True,
     ),

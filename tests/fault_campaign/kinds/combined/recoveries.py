@@ -31,6 +31,7 @@ from fault_campaign.kinds.kind import (
     RequiredRecord,
     Scene,
     health_demanded,
+    on_its_bus,
 )
 from fault_campaign.programs import GIVE_UP
 from fault_campaign.robot import MAIN
@@ -227,6 +228,7 @@ KINDS: Final = (
         watched=0.6,
         source=BLOCK,
         codes=(RX_TIMEOUT, TX_QUEUE_OVERRUN),
+        undamped=on_its_bus,
         allowed=(LETS_GO,),
     ),
     Kind(
@@ -236,6 +238,7 @@ KINDS: Final = (
         strikes=TargetJoint.GUARDED,  # other families disable themselves without frames
         within=SILENCE,
         spared=unreachable_while_off,
+        undamped=on_its_bus,
         source=BLOCK,
         flags=SafetyFlag.BUS_OFF,
         codes=(BUS_OFF,),

@@ -9,7 +9,7 @@ from typing import Final
 from fault_campaign.disturbing.disturbances import on_bus
 from fault_campaign.kinds.can import guarded
 from fault_campaign.kinds.combined.exits import Exit, exit_kind, random_moment, simulated
-from fault_campaign.kinds.kind import BLOCK, LETS_GO, Kind, Outcome, RefutedError, Scene
+from fault_campaign.kinds.kind import BLOCK, LETS_GO, Kind, Outcome, RefutedError, Scene, on_its_bus
 from fault_campaign.robot import SLCAN
 from fault_campaign.robot_joints import TargetJoint
 from humanoid_devices_can.reason_codes import RX_TIMEOUT, TX_QUEUE_OVERRUN
@@ -103,6 +103,7 @@ _line: Final = partial(
     watched=0.6,
     source=BLOCK,
     codes=(RX_TIMEOUT, TX_QUEUE_OVERRUN),
+    undamped=on_its_bus,
     allowed=(LETS_GO,),
 )
 _exit: Final = partial(exit_kind, mend=on_bus(_clear), adapter=SLCAN)
