@@ -98,9 +98,10 @@ class Client:
 @contextmanager
 def client() -> Iterator[Client]:
     """Run a node with the middleware settings of `hc`; Ctrl-C stays a KeyboardInterrupt."""
-    with tuned_middleware(get_rmw_implementation_identifier()):
-        rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
     try:
-        yield Client(Node("benchmark"))
+        with tuned_middleware(get_rmw_implementation_identifier()):
+            rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
+            node = Node("benchmark")
+        yield Client(node)
     finally:
         rclpy.try_shutdown()

@@ -94,7 +94,7 @@ class Participant:
         self.context = Context()
         with tuned_middleware(get_rmw_implementation_identifier()):
             rclpy.init(context=self.context)
-        self.node: Any = Node("operator", context=self.context, namespace=namespace)
+            self.node: Any = Node("operator", context=self.context, namespace=namespace)
         self.executor = SingleThreadedExecutor(context=self.context)
         self.executor.add_node(self.node)
 

@@ -11,7 +11,8 @@ from humanoid_control_common.middleware.fastdds_tuning import tune_middleware
 def tuned_middleware(implementation: str) -> Iterator[None]:
     """Tune the middleware and restore the environment at the end.
 
-    For programs that start others, which make their own choice.
+    For programs that start others, which make their own choice. The first node must be made inside:
+    it reads the profile.
     """
     before = dict(os.environ)
     tune_middleware(implementation)
