@@ -123,7 +123,7 @@ def _report_while_preparing() -> None:
 def _falls_back_to_itself() -> None:
     """Let a controller that has failed be its own fallback.
 
-    The mend: `ActiveController.fall_back` skips that controller.
+    The mend: `ActiveController.fall_back` skips that controller, and activates none that is active.
     """
     fall_back = ActiveController.fall_back
 
@@ -135,6 +135,7 @@ def _falls_back_to_itself() -> None:
         error: BaseException | None = None,
         failed: Runnable | None = None,
     ) -> None:
+        self.phase = Phase.PREPARING  # as if none were active
         fall_back(self, reason, tick, command, error)
 
     put(ActiveController, "fall_back", to_any)
