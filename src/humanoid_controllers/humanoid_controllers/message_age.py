@@ -3,6 +3,8 @@
 from collections.abc import Hashable, Mapping
 from typing import Any, Final, NotRequired, TypedDict
 
+from humanoid_control_common.machine.machine import Machine
+
 WINDOW: Final = 10.0  # [s] for which the shortest delay counts, at least
 MOST_SENDERS: Final = 8
 LONGEST_WAIT: Final = 1.0  # [s] counted at most: the system's clock may have been set
@@ -31,13 +33,13 @@ class MessageAge:
     def __init__(self) -> None:
         self._shortest: dict[Hashable, _RecentMinimum] = {}
 
-    def overdue(self, info: MessageInfo, now: int, monotonic: float) -> float:
-        """Return how long ago [s] a message could have been looked at.
+    def overdue(self, info: MessageInfo, machine: Machine) -> float:
+        """Return how long ago [s] a message could have been looked at, by the clocks of `machine`.
 
-        That is its wait since it was received, or its additional delay, if that is longer. Times
-        as for `lateness`.
+        That is its wait since it was received, or its additional delay, if that is longer.
         """
-        late = self.lateness(_sender(info), info["source_timestamp"], now, monotonic)
+        now = machine.system_time_ns()
+        late = self.lateness(_sender(info), info["source_timestamp"], now, machine.clock())
         return max(waiting_time(info["received_timestamp"], now), late)
 
     def lateness(self, sender: Hashable, sent: int, now: int, monotonic: float) -> float:

@@ -182,7 +182,7 @@ class _RemoteSide:
             stamp * 1e-9 if stamp and not simulated else None,
         )
         if not simulated:
-            arrival -= self._age.overdue(info, now, self._machine.clock())
+            arrival -= self._age.overdue(info, self._machine)
         return arrival
 
 

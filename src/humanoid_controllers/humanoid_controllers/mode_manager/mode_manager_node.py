@@ -235,8 +235,7 @@ class ModeManagerNode(Companion, SwitchAuthority):
         self._handle(Intent.FORCE_ZERO_TORQUE if forced else intent)
 
     def _on_joy(self, message: Joy, info: MessageInfo) -> None:
-        machine = self._machine
-        late = self._gamepad_age.overdue(info, machine.system_time_ns(), machine.clock())
+        late = self._gamepad_age.overdue(info, self._machine)
         if stop_pressed(message.buttons):
             self._emergency_stop.press("gamepad")
             self.changed()

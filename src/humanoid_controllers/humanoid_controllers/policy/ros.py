@@ -82,11 +82,11 @@ class PolicyRosSide:
 
     def _arrival(self, age: MessageAge, info: MessageInfo) -> float:
         """Return when a message could have been looked at first [s], on the loop's clock."""
-        context, machine = self._context, self._context.machine
+        context = self._context
         now = context.now()
         if context.simulated:
             return now
-        return now - age.overdue(info, machine.system_time_ns(), machine.clock())
+        return now - age.overdue(info, context.machine)
 
     def _accepted(self, what: str, problem: str) -> bool:
         """Return whether there is no problem; log the first one of several in a row."""

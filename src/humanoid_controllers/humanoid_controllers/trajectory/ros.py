@@ -182,8 +182,7 @@ class TrajectoryRosSide:
         """Raise MotionRefusedError for a jog message whose key may have been released since."""
         if self._context.simulated:
             return
-        machine = self._context.machine
-        late = self._age.overdue(info, machine.system_time_ns(), machine.clock())
+        late = self._age.overdue(info, self._context.machine)
         if late > self._jog_timeout:
             raise MotionRefusedError(
                 f"a jog message came {late:.2f} s late, expected {self._jog_timeout:g} s at most: "

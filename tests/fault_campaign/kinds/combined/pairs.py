@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
@@ -91,13 +91,9 @@ def paired(first: Kind, second: Kind, joints: tuple[str, str], apart: float) -> 
             others.callback(second.mend, two)
             first.mend(one)
 
-    def spared(scene: Scene) -> list[str]:
-        lists = (kind.spared(it) for kind, it in zip(both, scenes(scene), strict=True))
-        return [joint for some in lists for joint in some]
-
-    def undamped(scene: Scene) -> list[str]:
-        lists = (kind.undamped(it) for kind, it in zip(both, scenes(scene), strict=True))
-        return [joint for some in lists for joint in some]
+    def joints_of(lists: Sequence[Callable[[Scene], Sequence[str]]], scene: Scene) -> list[str]:
+        found = (some(it) for some, it in zip(lists, scenes(scene), strict=True))
+        return [joint for some in found for joint in some]
 
     causes = (
         kind.causes(joint)
@@ -126,8 +122,8 @@ def paired(first: Kind, second: Kind, joints: tuple[str, str], apart: float) -> 
         either=[it for some in causes for it in some] or [Cause()],
         recovery=Recovery.RESTART if Recovery.RESTART in recoveries else Recovery.CLEAR,
         heals=max(it.healed for it in both),
-        spared=spared,
-        undamped=undamped,
+        spared=partial(joints_of, [it.spared for it in both]),
+        undamped=partial(joints_of, [it.undamped for it in both]),
         follows=any(it.follows for it in both),
         requests_modes=any(it.requests_modes for it in both),
         allowed=widest([*first.allowed, *second.allowed]),
