@@ -94,7 +94,7 @@ def test_standby_is_refused_exactly_where_its_way_is_too_narrow(prime: Prime, ev
     for number, pose in enumerate(prime.free_poses(1000, seed=7)):
         prime.present[:] = pose
         try:
-            standby.on_activate(at(pose), JointCommand(len(pose)), 0.0)
+            standby.check_start(at(pose), 0.0)
         except ControllerError as error:
             refused += 1
             assert prime.least(np.array([pose, *poses])) < DISTANCE
@@ -118,7 +118,7 @@ def test_standby_from_a_narrow_place_starts_or_names_the_links(prime: Prime) -> 
     for pose in narrow:
         prime.present[:] = pose
         try:
-            standby.on_activate(at(pose), JointCommand(len(pose)), 0.0)
+            standby.check_start(at(pose), 0.0)
         except ControllerError as error:
             assert "mm apart, expected 20 mm" in str(error)
         else:

@@ -49,8 +49,9 @@ class Controller(ABC):
         """Raise ControllerError, or a ReasonedError, if it cannot start from the measured `state`.
 
         Called before a switch begins: one that is refused here leaves the mode in force as it is.
-        What `on_activate` raises later, when the gains of its mode are confirmed, is a fall.
-        DAMPING and ZERO_TORQUE begin without it: they are never refused.
+        Called again right before `on_activate` if that waits until the gains of its mode are
+        confirmed: an error is a fall then. DAMPING and ZERO_TORQUE begin without it: they are never
+        refused.
         """
 
     @abstractmethod

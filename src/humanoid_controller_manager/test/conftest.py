@@ -164,6 +164,7 @@ class ScriptedController(Controller):
         self.fail: dict[str, Exception] = {}
         self.remarks = ""
         self.calls: list[str] = []
+        self.checks = 0  # of its start
         self.activations: list[tuple[FloatArray, FloatArray, float]] = []
 
     def _called(self, method: str) -> None:
@@ -175,6 +176,7 @@ class ScriptedController(Controller):
         """Nothing to configure."""
 
     def check_start(self, state: JointState, now: float) -> None:
+        self.checks += 1
         if "check_start" in self.fail:
             raise self.fail["check_start"]
 

@@ -106,8 +106,7 @@ class StandbyController(Controller):
             )
 
     def on_activate(self, state: JointState, command: JointCommand, now: float) -> None:
-        """See Controller. Raises the same as `check_start`."""
-        self.check_start(state, now)
+        """See Controller."""
         self._waypoints[0] = state.position
         np.subtract(self._waypoints[1:], self._waypoints[:-1], out=self._distances)
         np.multiply(self._distances, self._has_velocity, out=self._speeds)

@@ -149,7 +149,7 @@ class ActiveController:
 
         `command` is the one in force. A controller that needs stiffness starts once the hardware
         has confirmed the impedance: until then the present pose is held with the gains in force.
-        `check_start` runs before the switch to any stiff mode.
+        `check_start` runs before the switch to any stiff mode, and again after that wait.
 
         When a group replaces another one and both have a common member, the mode is not switched:
         that member continues, and mode, switch number and gains stay.
@@ -163,9 +163,9 @@ class ActiveController:
             return self._replace_members(slot, tick, command)
         prepares = slot.needs_stiffness and self._hardware.confirms_impedance
         try:
-            if slot.mode not in SAFE_MODES:  # a safe mode is never refused
-                slot.check_start(tick)
-            if not prepares:
+            if prepares:
+                _check_start(slot, tick)
+            else:
                 self._start(slot, tick, command)
         except PLUGIN_ERRORS as error:
             return _reason_of(slot, error)
@@ -290,7 +290,8 @@ class ActiveController:
         return None
 
     def _start(self, slot: Runnable, tick: Tick, command: JointCommand) -> None:
-        """Activate `slot`. Raises what it raises."""
+        """Check and activate `slot`. Raises what it raises."""
+        _check_start(slot, tick)
         slot.activate(tick, command)
         self._candidate.array.fill(0.0)
         self.held_back = None  # that was another controller's command
@@ -361,6 +362,12 @@ class ActiveController:
             return Reason.of(INVALID_COMMAND, text), None
         np.copyto(command.array, candidate.array)
         return NO_REASON, None
+
+
+def _check_start(slot: Runnable, tick: Tick) -> None:
+    """Raise what `slot` raises if it cannot start now. A safe mode is never refused."""
+    if slot.mode not in SAFE_MODES:
+        slot.check_start(tick)
 
 
 def _reason_of(slot: Runnable, error: BaseException) -> Reason:

@@ -158,6 +158,18 @@ def test_a_controller_that_refuses_after_the_confirmation_falls_back(
     assert np.all(drives.written[-1][4] == 6.0)
 
 
+def test_start_is_checked_again_right_before_the_activation(robot: Any, drives: Any) -> None:
+    standby = robot.controllers["standby"]
+    robot.run("standby")
+    robot.tick(3)
+    assert standby.checks == 1
+    standby.fail["check_start"] = RuntimeError("no")
+    drives.confirmed = True
+    snapshot = robot.tick()
+    assert (snapshot.controller, snapshot.fall.reason.text) == ("damped", "standby: no")
+    assert (standby.checks, standby.calls) == (2, [])
+
+
 def test_loop_without_a_working_fallback_leaves_the_phase_preparing(robot: Any) -> None:
     robot.run("standby")
     for controller in robot.controllers.values():

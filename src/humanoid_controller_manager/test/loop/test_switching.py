@@ -127,6 +127,14 @@ def test_controller_that_cannot_start_is_refused_before_its_gains_are_requested(
     assert "on_activate" not in robot.controllers["remote"].calls
 
 
+def test_start_is_checked_once_in_a_tick(rig: Any) -> None:
+    robot = rig().start("damped")
+    robot.ask("remote")
+    assert robot.tick().controller == "remote"
+    assert robot.controllers["remote"].checks == 1
+    assert robot.controllers["damped"].checks == 0
+
+
 def test_start_is_checked_on_hardware_that_takes_gains_in_every_tick(rig: Any) -> None:
     robot = rig().start("damped")
     robot.controllers["remote"].fail["check_start"] = ControllerError("no source")

@@ -94,8 +94,7 @@ class RlPolicyController(Controller):
             self._refuse_far(state.position[self._rows], self._motion.at(0.0)[0])
 
     def on_activate(self, state: JointState, command: JointCommand, now: float) -> None:
-        """See Controller. Raises the same as `check_start`."""
-        self.check_start(state, now)
+        """See Controller."""
         position = state.position[self._rows]
         self._began = self._next = now  # [s]; `_next`: time of the next policy step
         self._asked = False

@@ -73,6 +73,8 @@ class Bench:
         self.state.position[:] = [0.1, -0.5, 0.0]
 
     def activate(self) -> Bench:
+        """Start the controller in the loop's order."""
+        self.controller.check_start(self.state, self.now)
         self.controller.on_activate(self.state, JointCommand(3), self.now)
         return self
 
