@@ -30,7 +30,7 @@ FOUND: Final = (
     Found(
         "permission_asked_once",
         "ring: frames lost while gains are written",
-        1879062170,
+        1879062189,
         ViolationType.SDO_WRITE,
     ),
     Found(
