@@ -113,18 +113,24 @@ def test_hardware_file_may_have_tags_of_xacro(tmp_path: Path) -> None:
     assert ">6.28" in parameters(control, "controller_manager")["robot_description"]
 
 
-def test_the_gains_of_a_mode_are_the_same_on_both_families(tmp_path: Path) -> None:
+def test_every_mode_has_the_gains_of_the_documents_on_both_families(tmp_path: Path) -> None:
     """The gains of eRobs are in the manager's table, all others in the controllers' parameters."""
     processes = plan(real(), tmp_path)
     table = parameters(labelled(processes, "impedance"), "erob_impedance_manager")
     pairs = dict(zip(Mode, zip(table["mode_kp"], table["mode_kd"], strict=True), strict=True))
+    assert pairs == {
+        Mode.ZERO_TORQUE: (0.0, 0.0),
+        Mode.DAMPING: (0.0, 6.0),
+        Mode.STANDBY: (20.0, 2.0),
+        Mode.LOCOMOTION: (20.0, 2.0),
+        Mode.REMOTE: (20.0, 2.0),
+    }
+    assert (table["torque_efficiency"], table["parallel_sdo"]) == (1.0, True)
     control = labelled(processes, "control")
-    assert pairs[Mode.ZERO_TORQUE] == (0.0, 0.0)
-    assert pairs[Mode.DAMPING] == (0.0, parameters(control, "damping_controller")["damping"])
-    standby = parameters(control, "standby_controller")
-    remote = parameters(control, "remote_policy_controller")
-    assert pairs[Mode.STANDBY] == (standby["stiffness"], standby["damping"]) == (20.0, 2.0)
-    assert pairs[Mode.REMOTE] == (remote["stiffness"], remote["damping"])
+    assert parameters(control, "damping_controller")["damping"] == 6.0
+    for name in ("standby_controller", "remote_policy_controller", "joint_stream_controller"):
+        found = parameters(control, name)
+        assert (found["stiffness"], found["damping"]) == (20.0, 2.0)
 
 
 def test_with_ethercat_alone_the_wrists_are_mocked_with_a_note(
@@ -281,6 +287,7 @@ def _with(tmp_path: Path, old: str, new: str) -> Path:
         ("parallel_sdo: true", "paralel_sdo: true", r"yaml:\d+: unknown key 'paralel_sdo'"),
         ("mode_kd: [0.0, 6.0,  2.0", "mode_kd: [0.0, 6.0,  0.0", "STANDBY has stiffness 20 with"),
         ("mode_kd: [0.0, 6.0", "mode_kd: [0.0, 0.01", "gains of DAMPING: damping 0.01"),
+        ("mode_kp: [0.0, 0.0", "mode_kp: [0.0, 20.0", "mode_kp and mode_kd of DAMPING"),
         ("erob_impedance_manager:", "erob_impedance:", "no erob_impedance_manager.ros__param"),
     ],
 )

@@ -71,6 +71,22 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
         {"mode_kd": [0.0, 6.0, 0.0, 2.0, 2.0]},
         "STANDBY has stiffness 20 without damping",
     ),
+    "stiffness in DAMPING": (
+        {"mode_kp": [0.0, 20.0, 20.0, 20.0, 20.0]},
+        r"of DAMPING \(value 1\) are 20 and 6, expected 0 and more than 0",
+    ),
+    "DAMPING without damping": (
+        {"mode_kd": [0.0, 0.0, 2.0, 2.0, 2.0]},
+        r"of DAMPING \(value 1\) are 0 and 0, expected 0 and more than 0",
+    ),
+    "stiffness in ZERO_TORQUE": (
+        {"mode_kp": [20.0, 0.0, 20.0, 20.0, 20.0], "mode_kd": [2.0, 6.0, 2.0, 2.0, 2.0]},
+        r"of ZERO_TORQUE \(value 0\) are 20 and 2, expected 0 and 0",
+    ),
+    "damping in ZERO_TORQUE": (
+        {"mode_kd": [2.0, 6.0, 2.0, 2.0, 2.0]},
+        r"of ZERO_TORQUE \(value 0\) are 0 and 2, expected 0 and 0",
+    ),
     "four modes": ({"mode_kp": [0.0] * 4}, "mode_kp"),
     "negative": ({"mode_kd": [0.0, -6.0, 2.0, 2.0, 2.0]}, "mode_kd.1"),
     "not a number": ({"mode_kp": [0.0, 0.0, math.nan, 20.0, 20.0]}, "mode_kp.2"),
@@ -97,4 +113,15 @@ def test_damping_too_small_for_a_register_is_refused_and_not_made_limp(
 ) -> None:
     chosen = make_parameters(1, mode_kd=[0.0, 0.05, 2.0, 2.0, 2.0])
     with pytest.raises(ConfigError, match=r"gains of DAMPING: damping 0\.05 .* smallest step"):
+        table(chosen)
+
+
+def test_stiffness_too_small_for_a_register_is_refused_and_not_made_zero(
+    make_parameters: Make,
+) -> None:
+    # 51.47 · 0.05 / 6 = 0.43, rounded: 0.
+    chosen = make_parameters(
+        1, mode_kp=[0.0, 0.0, 0.05, 20.0, 20.0], mode_kd=[0.0, 6.0, 6.0, 2.0, 2.0]
+    )
+    with pytest.raises(ConfigError, match=r"gains of STANDBY: stiffness 0\.05 .* smallest step"):
         table(chosen)

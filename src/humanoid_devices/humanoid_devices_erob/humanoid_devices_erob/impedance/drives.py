@@ -67,6 +67,18 @@ class ImpedanceParameters(StrictModel):
                 )
         return self
 
+    @model_validator(mode="after")
+    def _soft(self) -> Self:
+        # Every fall leads to these modes, whichever controller implements them.
+        for mode, is_damped in ((Mode.ZERO_TORQUE, False), (Mode.DAMPING, True)):
+            if self.mode_kp[mode] > 0.0 or (self.mode_kd[mode] > 0.0) is not is_damped:
+                raise ValueError(
+                    f"mode_kp and mode_kd of {mode.name} (value {mode.value}) are "
+                    f"{self.mode_kp[mode]:g} and {self.mode_kd[mode]:g}, expected 0 and "
+                    f"{'more than 0' if is_damped else '0'}: joints are soft in this mode"
+                )
+        return self
+
 
 ModeTable = dict[Mode, tuple[JointRegisters, ...]]
 
@@ -108,6 +120,11 @@ class Drives:
             raise ConfigError(
                 f"damping {damping:g} Nm*s/rad is less than the smallest step of a drive, "
                 "which would be limp"
+            )
+        if stiffness > 0.0 and damping > 0.0 and not registers.position_gain.all():
+            raise ConfigError(
+                f"stiffness {stiffness:g} Nm/rad at damping {damping:g} Nm*s/rad is less than the "
+                "smallest step of a drive, which would have none"
             )
         return tuple(registers.of(joint) for joint in range(len(self.joint_names)))
 
