@@ -126,6 +126,7 @@ def test_every_mode_has_the_gains_of_the_documents_on_both_families(tmp_path: Pa
         Mode.REMOTE: (20.0, 2.0),
     }
     assert (table["torque_efficiency"], table["parallel_sdo"]) == (1.0, True)
+    assert table["follow_requests"] is False  # a refused request must not change gains
     control = labelled(processes, "control")
     assert parameters(control, "damping_controller")["damping"] == 6.0
     for name in ("standby_controller", "remote_policy_controller", "joint_stream_controller"):

@@ -143,6 +143,43 @@ def test_a_push_moves_the_arm_and_it_stays_where_it_is_left(taught: Stack) -> No
     assert_stays(taught, 0.1)
 
 
+@pytest.mark.parametrize(
+    ("joint", "least"),
+    [
+        # 0.045 rad · 20.2 Nm/rad · 0.7: what docs/gravity.md states.
+        ("left_shoulder_yaw", 0.64),
+        ("left_wrist_roll", 0.27),
+    ],
+)
+def test_a_joint_stays_below_the_torque_that_the_guide_states(
+    taught: Stack, joint: str, least: float
+) -> None:
+    def creep(torque: float) -> float:
+        """Return the motion in the third second of a torque [rad]."""
+        taught.control.external_torque(joint, torque)
+        taught.pass_time(2.0)
+        before = float(taught.control.joints()[joint]["position"])
+        taught.pass_time(1.0)
+        return abs(float(taught.control.joints()[joint]["position"]) - before)
+
+    taught.pass_time(2.0)
+    assert creep(0.9 * least) < SLOWEST
+    assert creep(1.1 * least) > 10.0 * SLOWEST
+    taught.control.external_torque(joint, 0.0)
+    taught.pass_time(2.0)
+
+
+def test_a_load_moves_an_erob_by_its_torque_over_seven_tenths_of_the_nominal_stiffness(
+    sagging: Stack,
+) -> None:
+    before = sagging.control.joints()["right_shoulder_yaw"]["position"]
+    sagging.control.external_torque("right_shoulder_yaw", 3.0)
+    sagging.pass_time(3.0)
+    after = sagging.control.joints()["right_shoulder_yaw"]["position"]
+    sagging.control.external_torque("right_shoulder_yaw", 0.0)
+    assert after - before == pytest.approx(3.0 / (0.7 * 20.2), abs=0.01)
+
+
 def test_a_light_touch_moves_nothing(taught: Stack) -> None:
     assert push(taught, HAND, (1.0, 0.0, 0.0)) < 0.06
 

@@ -18,7 +18,7 @@ class TeachParameters(StrictModel):
 
     stiffness: float = Field(gt=0.0, description="The mode's [Nm/rad].")
     damping: float = Field(gt=0.0, description="The mode's [Nm*s/rad].")
-    # 0.9 Nm on an eRob, 2 N at the hand; 0.27 Nm on a wrist.
+    # 0.27 Nm on a Sito; 0.9 Nm on an eRob nominally, 0.64 Nm with an efficiency of 0.7.
     hold: float = Field(
         default=0.03,
         gt=0.0,

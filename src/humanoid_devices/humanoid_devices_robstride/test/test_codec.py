@@ -67,6 +67,20 @@ def test_enable_disable_and_parameters() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("parameter", "bytes_"),
+    [
+        (ParameterId.RUN_MODE, "0570"),
+        (ParameterId.TORQUE_LIMIT, "0b70"),
+        (ParameterId.CURRENT_LIMIT, "1870"),
+        (ParameterId.CAN_TIMEOUT, "2870"),
+    ],
+)
+def test_parameters_have_the_numbers_of_the_documents(parameter, bytes_) -> None:
+    _, payload = WriteParameter(0xFD, 5, parameter, bytes(4)).encode()
+    assert payload[:2] == bytes.fromhex(bytes_)
+
+
 def test_answer_to_a_parameter_that_is_not_known_is_a_refusal() -> None:
     answer = ReadParameter.decode(0x110105FD, bytes.fromhex("3412000000000000"))
     assert answer.refused
