@@ -55,6 +55,8 @@ def test_only_real_drives_need_an_impedance_manager(backend: Backend, tmp_path: 
     processes = plan(Options(backend=backend), tmp_path)
     assert [process.label for process in processes] == ["black_box", "control", "viewer"]
     assert parameters(processes[1], "mode_manager") == {}
+    rate = {Backend.MUJOCO: 200, Backend.MOCK: 50}[backend]
+    assert parameters(processes[1], "controller_manager")["update_rate"] == rate
 
 
 def test_the_ethercat_side_comes_with_an_impedance_manager_for_the_mode_manager(

@@ -51,6 +51,26 @@ def test_chords_are_those_of_the_documents(
     assert gamepad.pressed(held(*buttons)) is intent
 
 
+@pytest.mark.parametrize(
+    ("numbers", "intent"),
+    [
+        ({2}, Intent.DAMP),
+        ({6}, Intent.QUIT),
+        ({4, 0}, Intent.LOAD),
+        ({4, 1}, Intent.LOAD),
+        ({5, 0}, Intent.START_LOCOMOTION),
+        ({5, 1}, Intent.START_REMOTE),
+    ],
+)
+def test_buttons_have_the_numbers_of_an_xbox_gamepad_in_joy_node(
+    gamepad: Gamepad, numbers: set[int], intent: Intent
+) -> None:
+    buttons = [int(number in numbers) for number in range(11)]
+    assert gamepad.pressed(buttons) is intent
+    assert not stop_pressed(buttons)
+    assert stop_pressed([0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0])
+
+
 @pytest.mark.parametrize("button", [Button.A, Button.B, Button.L1, Button.R1])
 def test_single_button_of_a_chord_requests_nothing(gamepad: Gamepad, button: Button) -> None:
     assert gamepad.pressed(held(button)) is None

@@ -13,7 +13,7 @@ from test_support.record_facts import record_facts
 from humanoid_control_common.tick_records.record_file import create
 from humanoid_control_common.tick_records.record_layout import Word
 from humanoid_joint_client import joint_stream_pb2 as pb
-from humanoid_joint_stream.server.robot_states import RobotStates
+from humanoid_joint_stream.server.robot_states import RobotStates, default_decimation
 from src.humanoid_joint_stream.test.joint_bench import COUNT, JOINTS, PERIOD, Bench
 
 FACTS = record_facts(1e9 / PERIOD, seconds=10.0, joints=JOINTS, sources=(), counters=(), limited=())
@@ -79,3 +79,12 @@ def test_states_have_the_joints_of_the_stream_where_it_commands_some_only(tmp_pa
     recorded.tick(position=[0.0, 3.0, 1.0, 9.0, 2.0])
     (state,) = recorded.fresh()
     assert list(state.position) == [1.0, 2.0, 3.0]
+
+
+@pytest.mark.parametrize(
+    ("update_rate", "decimation"), [(50.0, 1), (200.0, 1), (333.0, 1), (500.0, 2), (1000.0, 3)]
+)
+def test_states_come_at_333_hz_or_at_the_rate_of_a_slower_loop(
+    update_rate: float, decimation: int
+) -> None:
+    assert default_decimation(update_rate) == decimation

@@ -44,7 +44,7 @@ def test_static_load_shows_the_stiffness_of_the_registers(
     load = min(kp / 4, 30.0)
     assert measure_stiffness(bench, load) == pytest.approx(kp, rel=0.02)
     stiffness, pull = bench.drive.spring()
-    assert stiffness == pytest.approx(kp, rel=0.02)
+    assert stiffness == pytest.approx(kp, rel=5e-4)  # of the registers, not measured
     assert pull == pytest.approx(-load, rel=0.02)
     bench.drive.raise_error(0x8500)
     assert bench.drive.spring() == (0.0, 0.0)
