@@ -20,13 +20,12 @@ from humanoid_recording.black_box.messages import (
     DESCRIPTION,
     EVENTS,
     EXECUTION,
-    KINDS,
     LOGGER,
     reason_in,
 )
 from humanoid_recording.crash_safe_file import BagError
-from humanoid_recording.definitions import message_class
-from humanoid_recording.reader import BagReader
+from humanoid_recording.definitions import UnknownTypeError, definition, message_class, same_layout
+from humanoid_recording.reader import BagReader, RecordedMessage
 from humanoid_recording.topics import JOINT_COMMANDS, JOINT_STATES, split_topic
 
 _OFTEN: Final = 0.5  # of all ticks; a counter that grows so often counts traffic, not faults
@@ -39,6 +38,15 @@ _MOST: Final = 8  # changes of one counter that are reported
 Counted = Sequence[tuple[int, Any]]  # (time [ns], Float64MultiArray with labels)
 
 _READ: Final = (JOINT_STATES, JOINT_COMMANDS, COUNTERS, DESCRIPTION)
+_TYPES: Final = {
+    JOINT_STATES: "sensor_msgs/msg/JointState",
+    JOINT_COMMANDS: "humanoid_control_msgs/msg/MITCommand",
+    COUNTERS: "std_msgs/msg/Float64MultiArray",
+    DESCRIPTION: "std_msgs/msg/String",
+    EVENTS: "rcl_interfaces/msg/Log",
+}
+# Errors of messages that do not fit together: the black box writes no such ones.
+_MISFITS: Final = (ValueError, IndexError, ElementTree.ParseError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,35 +88,43 @@ class _Bag:
 def read_fault_report(path: Path) -> FaultReport:
     """Read a file of the black box.
 
-    Raises BagError for a file that is no bag, or of which nothing can be read.
+    Raises BagError for a file that is no bag, of which nothing can be read, or that the black box
+    of this version has not written.
     """
     reader = BagReader(path)
-    bag = _read(reader)
+    bag = _read(path, reader)
     if not bag.end:
         raise BagError(f"{path}: nothing in it can be read. {reader.damage}".rstrip(". "))
     reasons, fault = _reasons(bag)
+    if not (reasons or bag.counters):
+        raise BagError(
+            f"{path} is no file of the black box, but another recording: `hc replay {path}` plays "
+            "it, `hc blackbox list` names the files of the black box"
+        )
     begin, end = (bag.times[0], bag.times[-1]) if bag.times else (fault, fault)
-    events = sorted(
-        [*_log_events(bag, fault), *_counter_events(bag, fault)], key=lambda event: event.time
-    )
+    try:
+        events = [*_log_events(bag, fault), *_counter_events(bag, fault)]
+        joints = joint_outliers(_motion(bag), fault) if bag.states else ()
+    except _MISFITS as error:
+        raise BagError(f"{path} is no file of the black box: {error}") from error
     return FaultReport(
         fault=fault / 1e9,
         reasons=reasons,
         before=(fault - begin) / 1e9,
         after=(end - fault) / 1e9,
-        events=tuple(events),
-        joints=joint_outliers(_motion(bag), fault) if bag.states else (),
+        events=tuple(sorted(events, key=lambda event: event.time)),
+        joints=joints,
         damage=reader.damage,
     )
 
 
 def read_reasons(path: Path) -> tuple[tuple[Reason, ...], float]:
     """Return the reasons for a file, and their time [s since the epoch]. Raises BagError."""
-    bag = _Bag()
+    bag, decoder = _Bag(), _Decoder(path)
     for recorded in BagReader(path):
         bag.end = recorded.time
         if recorded.channel.topic == EVENTS:
-            bag.logs.append((recorded.time, deserialize_message(recorded.data, Log)))
+            bag.logs.append((recorded.time, decoder.message(recorded, EVENTS)))
     reasons, fault = _reasons(bag)
     return reasons, fault / 1e9
 
@@ -120,23 +136,56 @@ def _reasons(bag: _Bag) -> tuple[tuple[Reason, ...], int]:
     return tuple(map(reason_in, own)), min(noted, default=bag.end)
 
 
-def _read(reader: BagReader) -> _Bag:
-    bag = _Bag()
+class _Decoder:
+    """Decodes messages of the types that the black box of this version writes."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._classes: dict[tuple[str, bytes], Any] = {}  # by type and definition
+
+    def message(self, recorded: RecordedMessage, topic: str) -> Any:
+        """Return a message of `topic`, a relative name. Raises BagError for another type."""
+        key = recorded.schema.name, recorded.schema.data
+        if key not in self._classes:
+            self._classes[key] = self._checked_class(recorded, _TYPES[topic])
+        return deserialize_message(recorded.data, self._classes[key])
+
+    def _checked_class(self, recorded: RecordedMessage, expected: str) -> Any:
+        where, found = f"{self._path}: {recorded.channel.topic}", recorded.schema.name
+        if found != expected:
+            raise BagError(f"{where} is {found}, expected {expected}: no file of the black box")
+        try:
+            installed = definition(found)
+        except UnknownTypeError as error:
+            raise BagError(f"{where}: {error}") from error
+        if not same_layout(recorded.schema.data.decode(errors="replace"), installed):
+            raise BagError(
+                f"{where}: {found} has changed since: show the file with the version of the "
+                "workspace that wrote it"
+            )
+        return message_class(found)
+
+
+def _read(path: Path, reader: BagReader) -> _Bag:
+    bag, decoder = _Bag(), _Decoder(path)
     for recorded in reader:
         bag.end = recorded.time
-        data, known = recorded.data, split_topic(recorded.channel.topic, _READ)
+        known = split_topic(recorded.channel.topic, _READ)
         topic = known[1] if known else recorded.channel.topic
-        if topic in {JOINT_STATES, JOINT_COMMANDS}:
-            message = deserialize_message(data, message_class(recorded.schema.name))
-            (bag.states if topic == JOINT_STATES else bag.commands).append(message)
-            if topic == JOINT_STATES:
-                bag.times.append(recorded.time)
+        if topic not in _TYPES:
+            continue
+        message = decoder.message(recorded, topic)
+        if topic == JOINT_STATES:
+            bag.states.append(message)
+            bag.times.append(recorded.time)
+        elif topic == JOINT_COMMANDS:
+            bag.commands.append(message)
         elif topic == EVENTS:
-            bag.logs.append((recorded.time, deserialize_message(data, Log)))
+            bag.logs.append((recorded.time, message))
         elif topic == COUNTERS:
-            bag.counters.append((recorded.time, deserialize_message(data, KINDS[COUNTERS])))
-        elif topic == DESCRIPTION:
-            bag.urdf = deserialize_message(data, KINDS[DESCRIPTION]).data
+            bag.counters.append((recorded.time, message))
+        else:
+            bag.urdf = message.data
     return bag
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from std_msgs.msg import Float64MultiArray, MultiArrayDimension, MultiArrayLayout
+from rclpy.serialization import serialize_message
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray, MultiArrayDimension, MultiArrayLayout, String
 
 from humanoid_control_common.rules.safety import SafetyLevel
 from humanoid_control_common.tick_records.record_file import RecordStore
@@ -20,6 +23,7 @@ from humanoid_recording.black_box.fault_report import (
 )
 from humanoid_recording.black_box.store import Store
 from humanoid_recording.crash_safe_file import BagError
+from humanoid_recording.writer import BagWriter
 
 
 class Rig:
@@ -132,6 +136,48 @@ def test_a_number_that_flutters_does_not_fill_the_screen() -> None:
 def test_a_file_that_is_not_of_a_black_box_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BagError, match="no bag there"):
         read_fault_report(tmp_path)
+
+
+def test_an_ordinary_recording_is_no_file_of_the_black_box(tmp_path: Path, bags: Any) -> None:
+    bags.write(tmp_path / "walk", bags.messages.items())
+    with pytest.raises(BagError, match=r"is no file of the black box.*`hc replay .*` plays it"):
+        read_fault_report(tmp_path / "walk")
+
+
+def test_a_topic_of_another_type_is_named(tmp_path: Path, bags: Any) -> None:
+    bags.write(tmp_path / "other", [("/left/prime/joint_states", String(data="text"))])
+    with pytest.raises(BagError, match=r"left/prime/joint_states is std_msgs/msg/String, expected"):
+        read_fault_report(tmp_path / "other")
+
+
+def test_a_type_that_has_changed_since_is_not_misread(tmp_path: Path, bags: Any) -> None:
+    state = bags.messages["/prime/joint_states"]
+    with BagWriter(tmp_path / "old") as bag:
+        topic = bags.topic("/prime/joint_states", state)
+        bag.add_topic(replace(topic, definition=f"{topic.definition}\nfloat64 torque\n"))
+        bag.add(topic.name, serialize_message(state), bags.start, bags.start)
+    with pytest.raises(BagError, match=r"sensor_msgs/msg/JointState has changed since"):
+        read_fault_report(tmp_path / "old")
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        [("/tick_records/counters", Float64MultiArray(data=[0.0] * count)) for count in (1, 2)],
+        [
+            ("/tick_records/counters", Float64MultiArray(data=[0.0])),
+            ("/prime/joint_states", JointState(name=["a"], position=[0.0])),
+            ("/robot_description", String(data="<robot")),
+        ],
+    ],
+    ids=["counters of two lengths", "a description that is no XML"],
+)
+def test_messages_that_do_not_fit_together_are_refused(
+    tmp_path: Path, bags: Any, messages: list[tuple[str, object]]
+) -> None:
+    bags.write(tmp_path / "misfit", messages)
+    with pytest.raises(BagError, match="is no file of the black box"):
+        read_fault_report(tmp_path / "misfit")
 
 
 def test_the_fault_is_the_one_the_file_was_made_for_not_an_earlier_one_of_the_same_words(
