@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from humanoid_control_common.robot.domain_lock import take_domain_lock
+
 if TYPE_CHECKING:
     from src.humanoid_control_cli.test.conftest import Run, Starter
 
@@ -91,6 +93,17 @@ def test_interrupt_at_any_moment_of_the_start_leaves_no_process(
             assert "Traceback" not in up.text
         else:
             assert "bringing up" not in up.text
+
+
+def test_beside_a_bring_up_that_has_just_begun_nothing_is_started(
+    start: Starter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ROS_DOMAIN_ID", start.environment["ROS_DOMAIN_ID"])
+    with take_domain_lock("bring-up"):  # its control process has not got its own yet
+        up = start.hc("up", "mock", "--no-viewer")
+        assert up.finish() == 1
+    (line,) = up.lines
+    assert line.startswith("hc: a bring-up process is already running on ROS domain ")
 
 
 def test_a_malformed_file_starts_nothing(hc, tmp_path: Path) -> None:

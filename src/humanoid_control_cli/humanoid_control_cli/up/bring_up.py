@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import ExitStack
 
 from humanoid_bringup.early_processes import early_processes
 from humanoid_bringup.executables import command_line
@@ -23,9 +24,14 @@ def bring_up(options: Options) -> int:
     loaded already, and end.
     """
     where = robot_in_words()
-    with StopSignals() as signals, OrphanReaper() as reaper:
+    with ExitStack() as stack:
+        signals = stack.enter_context(StopSignals())
+        reaper = stack.enter_context(OrphanReaper())
         # Refused here: otherwise "ready" could report the robot of another bring-up.
         take_domain_lock(namespace=options.namespace).close()
+        # Of two that begin at once each could get some of the locks of their processes: the robot
+        # that remains would lack its black box or its impedance manager.
+        stack.enter_context(take_domain_lock("bring-up", options.namespace))
         first = list(map(_command, early_processes(options, reaper.folder)))
         with EarlyStart(first, reaper, _environment()) as early:
             # While these programs load.
