@@ -60,8 +60,8 @@ CONTROLLER_LATE: Final = CODES.add(
 )
 INVALID_COMMAND: Final = CODES.add(
     "INVALID_COMMAND",
-    "A controller gave a command that is not finite, or a negative gain; its fallback took over "
-    "in the same tick.",
+    "A controller gave a command that is not finite, a negative gain, or a stiffness in DAMPING or "
+    "ZERO_TORQUE; its fallback took over in the same tick.",
     _CORRECT,
 )
 NO_FALLBACK_LEFT: Final = CODES.add(

@@ -360,6 +360,10 @@ class ActiveController:
             joints = self._hardware.joints.named(candidate.invalid_joints())
             text = f"{slot.name} gave an invalid command for {joints}"
             return Reason.of(INVALID_COMMAND, text), None
+        if slot.mode in SAFE_MODES and candidate.stiffness.any():
+            joints = self._hardware.joints.named(candidate.stiffness > 0.0)
+            text = f"{slot.name} commands stiffness in {slot.mode.name}, expected 0, for {joints}"
+            return Reason.of(INVALID_COMMAND, text), None
         np.copyto(command.array, candidate.array)
         return NO_REASON, None
 
