@@ -24,6 +24,9 @@ Parameters = TypeVar("Parameters", bound=StrictModel)
 
 # Mappings of the manager that are no controllers.
 _PER_JOINT: Final = ("velocity_safety_limits", "static_frictions")
+# [Hz]: a motor on CAN, and a guard, disable after 0.2 s without a command; no bus carries more.
+_RATES: Final = (20, 2000)
+_LARGEST_FACTOR: Final = 10.0  # of the velocity limit: beyond it the trip would never act
 _FRICTIONS: Final = (0.01, 0.5)  # of the effort limit: the smallest and the largest given friction
 
 
@@ -51,7 +54,9 @@ class ControllerEntry(StrictModel):
 class ManagerParameters(StrictModel):
     """Parameters of the node `controller_manager`."""
 
-    update_rate: int = Field(gt=0, description="Rate of the control loop [Hz].")
+    update_rate: int = Field(
+        ge=_RATES[0], le=_RATES[1], description="Rate of the control loop [Hz]."
+    )
     robot_description: str = Field(description="The robot's URDF.")
     robot_description_semantic: str = Field(
         default="",
@@ -82,6 +87,7 @@ class ManagerParameters(StrictModel):
     velocity_safety_factor: float = Field(
         default=2.0,
         gt=1.0,
+        le=_LARGEST_FACTOR,
         description="A joint measured beyond its velocity limit times this leads to DAMPING.",
     )
     velocity_safety_limits: dict[
@@ -135,11 +141,19 @@ class ManagerParameters(StrictModel):
     def velocity_safety_limit(self, joints: JointSet, limits: JointLimits) -> FloatArray:
         """Return the measured speed [rad/s] of each joint that leads to DAMPING, (n_joints,).
 
-        Raises ConfigError for unknown joints.
+        Raises ConfigError for unknown joints, and for a speed that no joint of this limit reaches.
         """
         given = self.velocity_safety_limits
+        rows = _rows("velocity_safety_limits", given, joints)
+        for (joint, value), limit in zip(given.items(), limits.velocity[rows], strict=True):
+            if value > _LARGEST_FACTOR * limit:
+                raise ConfigError(
+                    f"'velocity_safety_limits': {joint} is {value:g} rad/s, expected at most "
+                    f"{_LARGEST_FACTOR * limit:.3g} rad/s ({_LARGEST_FACTOR:g} times its velocity "
+                    "limit)"
+                )
         safety: FloatArray = limits.velocity * self.velocity_safety_factor
-        safety[_rows("velocity_safety_limits", given, joints)] = list(given.values())
+        safety[rows] = list(given.values())
         return safety
 
     def static_friction(self, joints: JointSet, limits: JointLimits) -> FloatArray:

@@ -90,6 +90,9 @@ def test_speeds_that_trip_are_a_factor_of_the_limits_or_given_for_single_joints(
     assert _manager(tmp_path).velocity_safety_limit(joints, limits).tolist() == [8.0, 8.0]
     given = _manager(tmp_path, **changes)
     assert given.velocity_safety_limit(joints, limits).tolist() == [6.0, 5.0]
+    far = _manager(tmp_path, **{"velocity_safety_limits.b": 41.0})
+    with pytest.raises(ConfigError, match="b is 41 rad/s, expected at most 40 rad/s"):
+        far.velocity_safety_limit(joints, limits)
     with pytest.raises(ConfigError, match="'velocity_safety_limits': unknown joint b"):
         given.velocity_safety_limit(JointSet(("a", "c")), limits)
 
@@ -143,7 +146,9 @@ def test_a_later_file_adds_to_an_earlier_one(tmp_path: Path) -> None:
     [
         ({"update_rate": "fast"}, 3, ["'update_rate'", "'fast'"]),
         ({"update_rate": 50.0}, 3, ["'update_rate'", "50.0"]),
-        ({"update_rate": 0}, 3, ["'update_rate'", "greater than 0"]),
+        ({"update_rate": 0}, 3, ["'update_rate'", "greater than or equal to 20"]),
+        ({"update_rate": 1_000_000}, 3, ["'update_rate'", "less than or equal to 2000"]),
+        ({"velocity_safety_factor": 1e9}, 2, ["'velocity_safety_factor'", "equal to 10"]),
         ({"safe_controllers": []}, 5, ["'safe_controllers'"]),
         ({"safe_controllers": "zebra"}, 5, ["'safe_controllers'", "list"]),
         ({"velocity_safety_factor": 1.0}, 2, ["'velocity_safety_factor'", "greater than 1"]),
