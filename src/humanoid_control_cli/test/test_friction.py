@@ -186,6 +186,14 @@ def test_a_plot_has_a_known_suffix(recorded: Path) -> None:
         plot(recorded, recorded.with_suffix(".pdf"))
 
 
+def test_a_plot_does_not_overwrite_what_it_draws(recorded: Path) -> None:
+    maps = recorded.rename(recorded.with_suffix(".svg"))
+    before = maps.read_bytes()
+    with pytest.raises(ConfigError, match=r"f\.svg: it has the friction to draw"):
+        plot(maps, maps)
+    assert maps.read_bytes() == before
+
+
 def test_plots_are_drawn(recorded: Path) -> None:
     pytest.importorskip("matplotlib", reason="matplotlib is not installed")
     for suffix in (".svg", ".png"):

@@ -22,12 +22,16 @@ COLOURS: Final = {1: "tab:blue", -1: "tab:orange"}
 def plot(file: Path, target: Path) -> None:
     """Draw the maps of `file`, and the samples beside it, into `target`.
 
-    Raises ConfigError for a wrong file or suffix, RobotError without matplotlib.
+    Raises ConfigError for a wrong file or suffix, and for a target that is `file` or its samples;
+    RobotError without matplotlib.
     """
     if target.suffix not in SUFFIXES:
         raise ConfigError(f"{target}: expected a name that ends with {' or '.join(SUFFIXES)}")
-    content = load_friction_maps(file)
     table = samples_path(file)
+    for source in (file, table):
+        if target.exists() and source.exists() and target.samefile(source):
+            raise ConfigError(f"{target}: it has the friction to draw: name the picture by --into")
+    content = load_friction_maps(file)
     samples = load_samples(table) if table.exists() else {}
     figure = _figure(figsize=(5.0 * len(content.maps), 5.5), layout="constrained")
     axes = figure.subplots(2, len(content.maps), squeeze=False, sharex="col", height_ratios=(3, 1))

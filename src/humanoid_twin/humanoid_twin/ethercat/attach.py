@@ -133,8 +133,8 @@ def add_ring(
 ) -> None:
     """Make a ring part of a process; drive k moves joint k of its plant.
 
-    `options` are those of `add_ring_options`. Raises RingError if the interface can't be used,
-    OSError if the capture can't be written.
+    `options` are those of `add_ring_options`. Raises RingError if the interface can't be used or
+    the capture can't be written.
     """
     cleanup = process.cleanup
     try:

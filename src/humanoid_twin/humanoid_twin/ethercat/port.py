@@ -105,8 +105,15 @@ class Capture:
     """Writes frames in the order of their arrival; `flush` makes them visible to readers."""
 
     def __init__(self, path: Path) -> None:
-        """Overwrite the file. Raises OSError if it can't be written."""
-        self._file = path.open("wb")
+        """Make the file, or write into a pipe. Raises RingError, also if the file exists."""
+        try:
+            self._file = path.open("wb" if path.is_fifo() else "xb")
+        except FileExistsError:
+            raise RingError(
+                f"capture '{path}' exists already: remove it, or give another name"
+            ) from None
+        except OSError as error:
+            raise RingError(f"capture '{path}' cannot be written: {error.strerror}") from error
         self._file.write(HEADER.pack(_NANOSECONDS, 2, 4, 0, 0, 0xFFFF, _ETHERNET))
 
     def add(self, now: int, frame: memoryview | bytes) -> None:

@@ -8,6 +8,7 @@ import pytest
 from test_support.twin.capture import read_capture
 
 from humanoid_devices_erob.protocol.frame import Command, Datagram, decode_frame, encode_frame
+from humanoid_twin.errors import RingError
 from humanoid_twin.ethercat.port import Capture
 
 FRAMES = [encode_frame([Datagram(Command.BRD, 0, bytes(size))]) for size in (2, 80, 1400)]
@@ -20,6 +21,14 @@ def test_frames_are_read_back_with_their_times(tmp_path):
         capture.add(now, frame)
     capture.close()
     assert read_capture(tmp_path / "ring.pcap") == list(zip(times, FRAMES, strict=True))
+
+
+def test_a_file_that_exists_is_not_overwritten(tmp_path):
+    path = tmp_path / "notes"
+    path.write_text("notes")
+    with pytest.raises(RingError, match=r"notes' exists already: remove it"):
+        Capture(path)
+    assert path.read_text() == "notes"
 
 
 def test_a_file_that_is_still_written_shows_its_whole_frames(tmp_path):
