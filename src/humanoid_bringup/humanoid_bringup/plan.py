@@ -34,6 +34,7 @@ from humanoid_devices_erob.impedance.wiring import (
 )
 from humanoid_motion.collision.semantic_description import (
     parse_disabled_pairs,
+    refuse_other_robot,
     refuse_unknown_links,
 )
 
@@ -182,12 +183,15 @@ def _notes_on_buses(options: Options) -> list[str]:
 def _srdf(file: Path | None, urdf: str) -> str:
     """Return the text of an SRDF, if any.
 
-    Raises ConfigError for one that is missing or wrong, or names links that `urdf` has not.
+    Raises ConfigError for one that is missing or wrong, of another robot, or names links that
+    `urdf` has not.
     """
     if file is None:
         return ""
     text = read_text(file)
-    links = [link.get("name", "") for link in ElementTree.fromstring(urdf).findall("link")]
+    robot = ElementTree.fromstring(urdf)
+    refuse_other_robot(text, robot.get("name", ""), str(file))
+    links = [link.get("name", "") for link in robot.findall("link")]
     refuse_unknown_links(parse_disabled_pairs(text, str(file)), links, str(file))
     return text
 

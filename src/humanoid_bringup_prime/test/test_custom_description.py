@@ -222,8 +222,9 @@ def test_links_of_an_export_are_kept_apart_with_an_srdf_of_its_own(
     [
         ("<robot", "not valid XML"),
         ("<group/>", "the root is <group>, expected <robot name=…>"),
+        ('<robot name="lite"/>', "it is of the robot 'lite', expected 'prime'"),
         (
-            '<robot name="p"><disable_collisions link1="torso_link" link2="tail"/></robot>',
+            '<robot name="prime"><disable_collisions link1="torso_link" link2="tail"/></robot>',
             "disable_collisions of tail and torso_link: the robot has no link 'tail'; it has base",
         ),
     ],

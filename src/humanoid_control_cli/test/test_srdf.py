@@ -54,6 +54,15 @@ def test_a_full_disk_leaves_the_file_as_it_was(
     assert file.read_text() == before
 
 
+def test_file_of_another_robot_is_left_as_it_is(tmp_path: Path) -> None:
+    file = tmp_path / "prime.srdf"
+    file.write_text(before := '<robot name="prime"><group name="arms"/></robot>')
+    result = CliRunner().invoke(app, ["srdf", "--robot", "lite", "--output", str(file)])
+    assert result.exit_code == 1
+    assert f"{file}: it is of the robot 'prime', expected 'lite'" in str(result.exception)
+    assert file.read_text() == before
+
+
 def test_file_that_is_no_srdf_is_left_as_it_is(tmp_path: Path) -> None:
     file = tmp_path / "notes.srdf"
     file.write_text("notes")

@@ -49,9 +49,9 @@ def srdf(
     package = find_robot(robot, description or "")
     urdf = package.expand({"use_sim": "true"})
     known = parse_robot_description(urdf, _RATE)
+    before = f'<robot name="{known.name}"/>' if output is None else _present(output, known.name)
     model = CollisionModel(urdf, known.joints.names, {})
     pairs = disabled_pairs(model, known.limits.lower, known.limits.upper)
-    before = f'<robot name="{known.name}"/>' if output is None else _present(output, known.name)
     text = with_disabled_pairs(before, pairs, str(output))
     if output is None:
         typer.echo(text, nl=False)
@@ -67,7 +67,15 @@ def srdf(
 
 
 def _present(file: Path, robot: str) -> str:
-    """Return the text of `file`, or an empty description if there is none."""
-    from humanoid_control_common.configuration.config import read_text  # late: slow to import
+    """Return the text of `file`, or an empty description if there is none.
 
-    return read_text(file) if file.exists() else f'<robot name="{robot}"/>'
+    Raises ConfigError for a file of another robot.
+    """
+    from humanoid_control_common.configuration.config import read_text  # late: slow to import
+    from humanoid_motion.collision.semantic_description import refuse_other_robot
+
+    if not file.exists():
+        return f'<robot name="{robot}"/>'
+    text = read_text(file)
+    refuse_other_robot(text, robot, str(file))
+    return text

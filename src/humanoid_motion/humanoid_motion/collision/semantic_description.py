@@ -45,6 +45,16 @@ def refuse_unknown_links(pairs: Iterable[LinkPair], links: Collection[str], wher
                 )
 
 
+def refuse_other_robot(srdf: str, robot: str, where: str) -> None:
+    """Raise ConfigError that begins with `where` if an SRDF text is not of `robot`."""
+    found = _root(srdf, where).get("name")
+    if found != robot:
+        raise ConfigError(
+            f"{where}: it is of the robot '{found}', expected '{robot}': its pairs hold for that "
+            "robot's shapes and limits only; `hc srdf` writes those of another one"
+        )
+
+
 def with_disabled_pairs(srdf: str, disabled: Mapping[LinkPair, str], where: str) -> str:
     """Return the SRDF text with these disabled pairs instead of its own.
 
