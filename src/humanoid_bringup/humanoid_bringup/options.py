@@ -83,7 +83,7 @@ class Options:
     can_channel: str = ""  # of REAL; CHANNEL, or BUS=CHANNEL,...; empty: the same
     full_mit: bool = False  # of MUJOCO and MOCK: all joints take all five interfaces in every tick
     real_time_factor: float = 1.0  # simulated seconds per second; 0 = as fast as possible
-    initial_mode: Mode = Mode.ZERO_TORQUE
+    initial_mode: Mode | None = None  # None: by `initial_controller` of the controllers file
     enable_mode_manager: bool = True
     enable_gamepad: bool = False
     joystick: str = "js0"  # the gamepad's device in /dev/input
@@ -109,7 +109,7 @@ class Options:
         self._check_buses()
         if not 0.0 <= self.real_time_factor < float("inf"):
             raise ConfigError(f"real-time factor is {self.real_time_factor:g}, expected 0 or more")
-        if self.initial_mode not in SAFE_MODES:
+        if self.initial_mode is not None and self.initial_mode not in SAFE_MODES:
             raise ConfigError(
                 f"initial mode is {self.initial_mode.name}, expected ZERO_TORQUE or DAMPING"
             )
@@ -117,7 +117,7 @@ class Options:
             raise ConfigError("heartbeats and gamepad need the mode manager, which is switched off")
         if self.joint_stream and not self.enable_mode_manager:
             raise ConfigError("the joint stream needs the mode manager, which is switched off")
-        if self.calibrate and self.initial_mode is not Mode.ZERO_TORQUE:
+        if self.calibrate and self.initial_mode not in (None, Mode.ZERO_TORQUE):
             raise ConfigError(
                 f"initial mode is {self.initial_mode.name}, expected ZERO_TORQUE for a "
                 "calibration: the CAN motors are limp in no other mode"

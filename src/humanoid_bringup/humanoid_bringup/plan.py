@@ -24,6 +24,7 @@ from humanoid_control_common.configuration.config import (
 )
 from humanoid_control_common.description.mesh_files import Meshes, check_meshes
 from humanoid_control_common.description.mujoco_input import mujoco_input
+from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.robot.calibration import is_placeholder
 from humanoid_control_common.rules.modes import Mode
 from humanoid_devices_erob.impedance.names import NODE
@@ -43,6 +44,14 @@ _SIMULATED: Final = frozenset({Backend.MUJOCO, Backend.TWIN})
 INITIAL_CONTROLLERS: Final = {
     Mode.ZERO_TORQUE: "zero_torque_controller",
     Mode.DAMPING: "damping_controller",
+}
+
+
+# Parameters of the manager that the bring-up gives it, and the options that choose them.
+_OF_BRING_UP: Final = {
+    "robot_description": "--description",
+    "robot_description_semantic": "--srdf",
+    "backend": "the backend",
 }
 
 
@@ -111,7 +120,7 @@ def _stack(options: Options, folder: Path, backend: Backend) -> tuple[list[Proce
         "robot_description": urdf,
         "robot_description_semantic": _srdf(options.srdf or options.robot.srdf_file, urdf),
         "backend": backend.value,
-        "initial_controller": INITIAL_CONTROLLERS[options.initial_mode],
+        **_initial_controller(options, document),
     }
     processes.append(configured_control(options, folder, own))
     if options.enable_gamepad:
@@ -228,6 +237,26 @@ def _update_rate(options: Options, controllers: Document) -> int:
         return SIMULATION_UPDATE_RATE
     section = node_section(controllers, "controller_manager", options.namespace)
     return validate(_ManagerSection, section).update_rate
+
+
+def _initial_controller(options: Options, controllers: Document) -> dict[str, str]:
+    """Return the parameter for the initial mode; none where that of the controllers file counts.
+
+    Raises ConfigError for a file with a parameter of the bring-up: it would have no effect.
+    """
+    section = node_section(controllers, "controller_manager", options.namespace)
+    for key, option in _OF_BRING_UP.items():
+        if key in section.content:
+            raise ConfigError(
+                f"{section.where((key,))}: '{key}' is given by the bring-up ({option}), so it has "
+                "no effect here: remove it"
+            )
+    mode = Mode.ZERO_TORQUE if options.calibrate else options.initial_mode
+    if mode is None:
+        if "initial_controller" in section.content:
+            return {}
+        mode = Mode.ZERO_TORQUE
+    return {"initial_controller": INITIAL_CONTROLLERS[mode]}
 
 
 def _description_arguments(options: Options, update_rate: int) -> dict[str, str]:

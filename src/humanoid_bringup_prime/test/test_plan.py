@@ -275,6 +275,33 @@ def test_start_without_mode_manager_and_in_damping(tmp_path: Path) -> None:
     assert found["initial_controller"] == "damping_controller"
 
 
+def test_the_controllers_file_chooses_the_initial_controller_unless_an_option_does(
+    tmp_path: Path,
+) -> None:
+    line = "initial_controller: zero_torque_controller"
+
+    def chosen(**options: Any) -> Any:
+        control = control_of(real(controllers_file=file, **options), tmp_path)
+        return parameters(control, "controller_manager")["initial_controller"]
+
+    file = _with(tmp_path, line, "initial_controller: my_damping")
+    assert chosen() == "my_damping"
+    assert chosen(initial_mode=Mode.DAMPING) == "damping_controller"
+    assert chosen(initial_mode=Mode.ZERO_TORQUE) == "zero_torque_controller"
+    assert chosen(calibrate=True) == "zero_torque_controller"
+    file = _with(tmp_path, line, "")
+    assert chosen() == "zero_torque_controller"
+
+
+@pytest.mark.parametrize("key", ["robot_description", "robot_description_semantic", "backend"])
+def test_a_parameter_that_the_bring_up_gives_is_refused_in_the_controllers_file(
+    tmp_path: Path, key: str
+) -> None:
+    file = _with(tmp_path, "update_rate: 50", f"update_rate: 50\n    {key}: text")
+    with pytest.raises(ConfigError, match=f":6: '{key}' is given by the bring-up"):
+        plan(real(controllers_file=file), tmp_path)
+
+
 def _with(tmp_path: Path, old: str, new: str) -> Path:
     text = (CONFIG / "prime_controllers.yaml").read_text()
     assert old in text

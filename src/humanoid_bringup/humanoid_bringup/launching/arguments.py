@@ -139,10 +139,10 @@ ETHERCAT_BUS: Final = of_hardware_file(
 )
 INITIAL_MODE: Final = Argument(
     "initial_mode",
-    "zero_torque",
-    "Initial mode.",
-    lambda text: Mode[text.upper()],
-    ("zero_torque", "damping"),
+    "",
+    "Initial mode; empty: that of initial_controller in the controllers file.",
+    lambda text: Mode[text.upper()] if text else None,
+    ("", "zero_torque", "damping"),
 )
 ENABLE_MODE_MANAGER: Final = flag("enable_mode_manager", True, "false: for another mode manager.")
 GAMEPAD: Final = (

@@ -106,8 +106,11 @@ def up(  # noqa: PLR0913, PLR0917 - one argument for each option
     ] = False,
     viewer: Annotated[bool, typer.Option(help="Show the robot in the browser.")] = True,
     initial_mode: Annotated[
-        InitialMode, typer.Option(help="Initial mode.")
-    ] = InitialMode.ZERO_TORQUE,
+        InitialMode | None,
+        typer.Option(
+            help="Initial mode.", show_default="initial_controller of the controllers file"
+        ),
+    ] = None,
     namespace: Annotated[
         str | None,
         typer.Option(
@@ -184,7 +187,7 @@ def up(  # noqa: PLR0913, PLR0917 - one argument for each option
         calibrate=calibrate,
         full_mit=full_mit,
         real_time_factor=1.0 if rtf is None else rtf,
-        initial_mode=Mode[initial_mode.name],
+        initial_mode=None if initial_mode is None else Mode[initial_mode.name],
         viewer=viewer,
         viewer_host=host,
         viewer_port=port,
