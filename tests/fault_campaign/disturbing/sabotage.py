@@ -45,9 +45,14 @@ def _drive_on() -> None:
 
 
 def _begin_with(seconds: float, change: Callable[[JointCommand], None]) -> None:
-    """DAMPING changes its command for a time. Only wrists obey: an eRob has the mode's gains."""
+    """Change the command of DAMPING for a time, behind the loop's own check of it.
+
+    Only wrists obey: an eRob has the mode's gains.
+    """
     activate, update = DampingController.on_activate, DampingController.update
+    apply = LimitStage.apply
     began: dict[DampingController, float] = {}
+    updated: list[DampingController] = []  # in this tick, and to be changed
 
     def on_activate(
         self: DampingController, state: JointState, command: JointCommand, now: float
@@ -55,7 +60,7 @@ def _begin_with(seconds: float, change: Callable[[JointCommand], None]) -> None:
         activate(self, state, command, now)
         began[self] = now
 
-    def changed(
+    def noted(
         self: DampingController,
         state: JointState,
         command: JointCommand,
@@ -64,10 +69,17 @@ def _begin_with(seconds: float, change: Callable[[JointCommand], None]) -> None:
     ) -> None:
         update(self, state, command, now, period)
         if now < began[self] + seconds:
+            updated.append(self)
+
+    def changed(self: LimitStage, state: JointState, command: JointCommand, *more: Any) -> None:
+        if updated:
+            updated.clear()
             change(command)
+        apply(self, state, command, *more)
 
     put(DampingController, "on_activate", on_activate)
-    put(DampingController, "update", changed)
+    put(DampingController, "update", noted)
+    put(LimitStage, "apply", changed)
 
 
 def _stay_stiff(seconds: float) -> None:
