@@ -63,6 +63,8 @@ class Prime:
     def step(self) -> None:
         self.tick += 1
         mode = ControlMode(controller_name="zero_torque_controller", switch_number=3)
+        if "stiff" in sys.argv:
+            mode.mode, mode.controller_name = ControlMode.STANDBY, "standby_controller"
         stamp = time.time_ns()
         mode.header.stamp.sec, mode.header.stamp.nanosec = divmod(stamp, 10**9)
         self.modes.publish(mode)

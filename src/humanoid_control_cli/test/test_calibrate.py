@@ -236,6 +236,19 @@ def test_impedance_manager_that_starts_ends_the_calibration_with_the_joint_resto
     assert used.read_text() == before
 
 
+@pytest.mark.parametrize("joint", ["left_wrist_roll", "left_elbow_pitch"])
+def test_a_joint_is_not_to_be_moved_in_a_stiff_mode(own_prime, hc, joint: str) -> None:
+    fake = own_prime("stiff")
+    run = hc("calibrate", "--joint", joint, "--duration", "1", "--timeout", "1")
+    assert run.finish() == 1
+    (line,) = run.lines
+    expected = (
+        f"hc: {joint} does not become limp: STANDBY is in force: go to ZERO_TORQUE or DAMPING"
+    )
+    assert line == expected
+    assert fake.gates == []
+
+
 def test_wrong_options_are_reported_before_anything_is_changed(prime, calibrate, tmp_path) -> None:
     for options, message in (
         (("--joint", "left_knee"), "unknown joint left_knee; known: left_shoulder_pitch, "),

@@ -100,7 +100,7 @@ class LimpDrives:
 
         `obstacle`: why nothing can be sent, or "".
         """
-        self._obstacle = obstacle or self._gate.obstacle(now) or _mode_obstacle(mode_in_force)
+        self._obstacle = obstacle or self._gate.obstacle(now) or mode_obstacle(mode_in_force)
         self._give_up_in_time(now)
         if self._obstacle or mode_in_force is None or self._under_way or now < self._not_before:
             return None
@@ -235,7 +235,8 @@ def _must_be_restored(record: DriveRecord) -> bool:
     return not record.is_restored and (record.touched or record.gate_open)
 
 
-def _mode_obstacle(mode_in_force: ModeInForce | None) -> str:
+def mode_obstacle(mode_in_force: ModeInForce | None) -> str:
+    """Return why joints are not limp in the mode in force; empty if they may be."""
     if mode_in_force is None:
         return "waiting for a statement on /control_mode"
     if mode_in_force.mode not in SAFE_MODES:

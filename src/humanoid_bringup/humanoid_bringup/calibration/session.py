@@ -5,11 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from humanoid_bringup.calibration.limp_drive import LimpDrives
+from humanoid_bringup.calibration.limp_drive import LimpDrives, mode_obstacle
 from humanoid_bringup.calibration.results import JointResult, joint_result
 from humanoid_bringup.calibration.robot import Robot
 from humanoid_bringup.calibration.sweep import SweepRecorder
-from humanoid_control_common.rules.modes import SAFE_MODES
 from humanoid_devices_erob.impedance.values import ModeInForce
 
 
@@ -40,6 +39,13 @@ class CalibrationSession:
         if self._selected in self.robot.drives:
             return self.limp_drives.selected  # which may have been dropped
         return self._selected
+
+    def obstacle_of(self, joint: str) -> str:
+        """Return why `joint` is not limp; empty if it is."""
+        if joint not in self.robot.drives:
+            return mode_obstacle(self.mode_in_force)
+        drives = self.limp_drives
+        return "" if drives.limp_joint == joint else drives.message or "no answer"
 
     def joints_seen(self, names: list[str], positions: list[float], now: float) -> None:
         """Take a message of /prime/joint_states that arrived at `now` [s]."""
@@ -104,6 +110,7 @@ class CalibrationSession:
         ]
 
     def _loose(self) -> NDArray[np.bool_]:
-        held = self.mode_in_force is not None and self.mode_in_force.mode not in SAFE_MODES
-        loose = {self.limp_drives.limp_joint} | (frozenset() if held else self.robot.loose)
+        loose = {self.limp_drives.limp_joint}
+        if not mode_obstacle(self.mode_in_force):
+            loose |= self.robot.loose
         return np.array([name in loose for name in self.robot.joints.names])

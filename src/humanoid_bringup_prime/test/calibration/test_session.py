@@ -24,9 +24,11 @@ def robot() -> Robot:
 
 @pytest.fixture
 def session(robot: Robot) -> CalibrationSession:
-    """A session with all of Prime and no selected joint; the drives do not answer."""
+    """A session with all of Prime in ZERO_TORQUE and no selected joint; no drive answers."""
     gate = JointStatesGate(list(robot.drives), robot.period)
-    return CalibrationSession(robot, LimpDrives(robot.drives.values(), gate, timeout=1.0))
+    session = CalibrationSession(robot, LimpDrives(robot.drives.values(), gate, timeout=1.0))
+    session.mode_in_force = ModeInForce(Mode.ZERO_TORQUE, 1)
+    return session
 
 
 def move(session: CalibrationSession, joint: str, *positions: float) -> None:
@@ -74,6 +76,14 @@ def test_a_wrist_that_a_mode_moves_is_not_calibrated_by_that(session: Any, mode:
     session.mode_in_force = ModeInForce(Mode.DAMPING, 4)
     move(session, "left_wrist_roll", 0.0, 1.0, -0.4)
     assert row(session, "left_wrist_roll").result.calibration.homing_offset == pytest.approx(0.3)
+
+
+def test_a_wrist_is_not_calibrated_before_the_mode_is_known(session: Any) -> None:
+    session.select("left_wrist_roll")
+    session.mode_in_force = None
+    move(session, "left_wrist_roll", 0.0, 0.7, -0.1)
+    assert row(session, "left_wrist_roll").result.sweep is None
+    assert session.obstacle_of("left_wrist_roll") == "waiting for a statement on /control_mode"
 
 
 def test_an_erob_that_is_held_is_not_calibrated_by_its_sag(session: Any) -> None:

@@ -121,13 +121,14 @@ class Calibrating:
             session.select(self._todo[0])
             self._selected_at = now
         joint = self._todo[0] if self._todo else ""
-        if joint not in session.robot.drives or session.limp_drives.limp_joint == joint:
+        obstacle = session.obstacle_of(joint) if joint else ""
+        if not obstacle:
             self._began = now
             self._todo = self._todo[1:]
             if joint:
                 screen.say(f"{joint}: move it to both stops")
         elif now - self._selected_at > self._options.timeout:
-            raise RobotError(f"{joint} does not become limp: {session.limp_drives.message}")
+            raise RobotError(f"{joint} does not become limp: {obstacle}")
 
     def _release(self) -> None:
         limp_drives = self._session.limp_drives
