@@ -52,6 +52,7 @@ _OF_BRING_UP: Final = {
     "robot_description": "--description",
     "robot_description_semantic": "--srdf",
     "backend": "the backend",
+    "calibration": "--calibrate",
 }
 
 
@@ -120,6 +121,7 @@ def _stack(options: Options, folder: Path, backend: Backend) -> tuple[list[Proce
         "robot_description": urdf,
         "robot_description_semantic": _srdf(options.srdf or options.robot.srdf_file, urdf),
         "backend": backend.value,
+        "calibration": options.calibrate,
         **_initial_controller(options, document),
     }
     processes.append(configured_control(options, folder, own))

@@ -302,6 +302,12 @@ def test_a_parameter_that_the_bring_up_gives_is_refused_in_the_controllers_file(
         plan(real(controllers_file=file), tmp_path)
 
 
+def test_a_bring_up_for_calibration_is_without_stiff_modes(tmp_path: Path) -> None:
+    for calibrate in (False, True):
+        control = control_of(real(calibrate=calibrate), tmp_path)
+        assert parameters(control, "controller_manager")["calibration"] is calibrate
+
+
 def _with(tmp_path: Path, old: str, new: str) -> Path:
     text = (CONFIG / "prime_controllers.yaml").read_text()
     assert old in text

@@ -47,6 +47,10 @@ CONFIRMATION_LIMIT: Final = 0.5  # [s] the hardware has to confirm a mode's impe
 # one such hold-up would be longer than a period.
 SHORTEST_UPDATE_TIMEOUT: Final = 0.005
 
+_FOR_CALIBRATION: Final = (
+    "the robot was started for `hc calibrate`, without stiff modes: start it without --calibrate"
+)
+
 Runnable: TypeAlias = ControllerSlot | ControllerGroup
 
 logger = logging.getLogger(__name__)
@@ -92,6 +96,7 @@ class ActiveController:
         self.progress: Progress | None = None  # of the controller in charge, if it has any
         self.remark = ""  # of the controller in charge
         self.members: tuple[MemberReport, ...] = ()  # of the group in charge
+        self.soft_only = False  # no controller of a stiff mode can be activated
         self.held_back: HeldBack | None = None  # how the limit stage changed the latest command
         # Joints with gravity compensation by request of the controller in charge, (n,).
         self.compensated_joints: NDArray[np.bool_] = np.zeros(len(hardware.joints), dtype=np.bool_)
@@ -246,6 +251,8 @@ class ActiveController:
             except ConfigError as error:
                 return None, _refused(str(error))
         lacking = slot.lacking(self._hardware)
+        if self.soft_only and slot.mode not in SAFE_MODES:
+            lacking = f"{slot.mode.name}: {_FOR_CALIBRATION}"
         return (None, _refused(lacking)) if lacking else (slot, NO_REASON)
 
     def _replace_members(self, slot: ControllerGroup, tick: Tick, command: JointCommand) -> Reason:

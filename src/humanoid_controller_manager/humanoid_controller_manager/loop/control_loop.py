@@ -134,6 +134,10 @@ class ControlLoop:
         """Set the check of the measurements; before `start`. Without it all are accepted."""
         self._monitor.check = check
 
+    def allow_soft_modes_only(self) -> None:
+        """Refuse all stiff modes, as for a calibration; before `start`."""
+        self._active.soft_only = True
+
     def refusal_of(self, controller: str) -> Reason:
         """Return why `controller` cannot be activated on this hardware, if so."""
         return self._active.refusal_of(controller)

@@ -272,6 +272,8 @@ class ControllerManagerNode:
             update_rate=robot.update_rate,
             machine=self.machine,
         )
+        if parameters.calibration:
+            loop.allow_soft_modes_only()
         if isinstance(gravity, GravityCompensation):
             loop.gravity = gravity
         fastest = parameters.velocity_safety_limit(robot.joints, robot.limits)

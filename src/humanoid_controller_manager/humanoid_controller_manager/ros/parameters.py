@@ -80,6 +80,9 @@ class ManagerParameters(StrictModel):
         description="The heaviest payload of a link [kg].",
     )
     backend: str = Field(default="", description="What moves the joints, as the bring-up calls it.")
+    calibration: bool = Field(
+        default=False, description="Started for `hc calibrate`: stiff modes are refused."
+    )
     initial_controller: str = Field(description="The controller in charge at first.")
     safe_controllers: list[str] = Field(
         min_length=1, description="Controllers that the loop falls back to by itself, in order."

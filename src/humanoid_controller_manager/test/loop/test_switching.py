@@ -29,6 +29,19 @@ def test_a_request_takes_effect_in_the_next_tick_and_gets_the_next_number(rig: A
     assert np.all(robot.arm.written[-1][4] == 6.0)
 
 
+def test_a_robot_for_calibration_refuses_every_stiff_mode(rig: Any) -> None:
+    robot = rig()
+    robot.loop.allow_soft_modes_only()
+    robot.start()
+    assert robot.run("damped").controller == "damped"
+    robot.ask("torque")
+    snapshot = robot.tick()
+    assert snapshot.controller == "damped"
+    assert snapshot.refusal is not None
+    assert "the robot was started for `hc calibrate`" in snapshot.refusal.reason.text
+    assert "calibrate" in robot.loop.refusal_of("torque").text
+
+
 def test_a_controller_starts_from_the_measured_state_and_the_command_in_force(rig: Any) -> None:
     robot = rig().start("damped")
     robot.tick()
