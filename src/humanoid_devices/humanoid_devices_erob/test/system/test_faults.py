@@ -258,6 +258,20 @@ def test_power_cycled_slave_is_detected_within_two_ticks_and_a_reset_asks_for_a_
     assert others == [HEALTHY] * 3
 
 
+@pytest.mark.parametrize("state", [AlState.INIT, AlState.PREOP])
+def test_gains_of_a_drive_that_has_restarted_count_as_unknown(bench, state: AlState) -> None:
+    """Its firmware has, without its EtherCAT chip: it keeps its address, and no written gain."""
+    make_stiff(bench)
+    bench.system._master.request_slave_state(2, state)
+    bench.tick(2)
+    assert not bench.system.impedance_confirmed()
+    unknown = [False, False, True, False]
+    np.testing.assert_array_equal(np.isnan(bench.system.realized_stiffness()), unknown)
+    _, impedance, *joints = bench.system.diagnose()
+    assert impedance.values["confirmed"] == "no"
+    assert [joint.values["gate 0x2383"] == "not known" for joint in joints] == unknown
+
+
 def test_drives_without_their_set_up_are_not_reported_as_in_operation(any_bench) -> None:
     """The power is back, but for the last drive: none answers under its address."""
     bench = any_bench
