@@ -81,7 +81,7 @@ def test_status_shows_the_whole_robot(robot) -> None:
     assert code == 0, text
     for line in (
         r"^mode +[A-Z_]+ *$",
-        r"^joint states +\d+\.\d Hz",
+        r"^joint states +\d+\.\d Hz, the latest \d+ ms old *$",
         r"^safety PrimeMock +OK",
         r"^period \[ms\] +mean [\d.]+ +p99 [\d.]+ +max [\d.]+",
     ):

@@ -9,6 +9,8 @@ from humanoid_control_msgs.msg import ControlMode, ImpedanceState
 from test_support.stepped.prime import Prime
 
 from humanoid_control_common.rules.modes import Mode
+from humanoid_devices_erob.erob_system import ErobSystem
+from humanoid_stepped.robot import CONTROL
 
 JOINT_STATES = "/prime/joint_states"
 STATE = "/erob_impedance_manager/state"
@@ -76,3 +78,28 @@ def test_a_change_of_mode_is_written_long_before_the_next_poll(prime: Prime) -> 
         begun = min(when for when, _, kind, _ in prime.control.log() if kind == "write")
         delays.append(begun - stated)
     assert max(delays) < STATE_PERIOD / 2, delays
+
+
+def test_the_drives_gate_counts_from_the_measurement_not_from_its_publication(
+    built: Prime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: set[float] = set()
+    reported: list[tuple[float, float]] = []
+    read, published = ErobSystem.read, ErobSystem.joint_states_published
+
+    def note_read(system: ErobSystem, *arguments: Any) -> None:
+        begun.add(built.robot.processes[CONTROL].session.machine.clock())
+        read(system, *arguments)
+
+    def note_published(system: ErobSystem, at: float, measured: float) -> None:
+        reported.append((at, measured))
+        published(system, at, measured)
+
+    monkeypatch.setattr(ErobSystem, "read", note_read)
+    monkeypatch.setattr(ErobSystem, "joint_states_published", note_published)
+    built.up()
+    reported.clear()
+    built.pass_time(1.0)
+    assert len(reported) >= 45
+    assert {measured for _, measured in reported} <= begun
+    assert all(measured < at for at, measured in reported)

@@ -11,8 +11,10 @@ import pytest
 from humanoid_control_common.errors import ConfigError, HardwareError
 from humanoid_control_common.robot.joints import FloatArray
 from humanoid_control_common.robot.mit_interface import Capability, JointState
+from humanoid_control_common.rules.modes import Mode
 from humanoid_control_common.rules.safety import SafetyFlag, SafetyLevel, SafetyReport
 from humanoid_controller_manager.hardware.hardware_group import HardwareGroup
+from humanoid_controller_manager.hardware_component import JointInfo
 
 PRIME = tuple(f"j{i}" for i in range(14))
 SITO = ("j6", "j5", "j13", "j12")  # between the others, and not even in order
@@ -105,6 +107,60 @@ def test_capabilities_and_effort_limits_land_in_their_rows(prime: Any) -> None:
     robot.group.effort_limit(JointState(14), limit)
     assert limit[[6, 5, 13, 12]].tolist() == [1.0, 2.0, 3.0, 4.0]
     assert limit[list(range(5))].tolist() == [10.0] * 5
+
+
+def test_an_effort_limit_depends_on_the_position_of_its_own_joint(prime: Any) -> None:
+    robot, ring, bus = prime
+    robot.start("damped")
+    ring.limit = bus.limit = lambda position: 2.0 * position
+    state = JointState(14)
+    state.position[:] = _numbers(PRIME)
+    limit = np.empty(14)
+    robot.group.effort_limit(state, limit)
+    assert limit.tolist() == [2.0 * number for number in _numbers(PRIME)]
+
+
+def test_the_torque_efficiency_of_a_drive_lands_in_its_row(prime: Any) -> None:
+    robot, _, _ = prime
+    members = [
+        replace(member, info=replace(member.info, joints=_efficient(member.info.joints)))
+        for member in robot.group.members
+    ]
+    group = HardwareGroup(robot.group.joints, members)
+    group.configure()
+    assert group.torque_efficiency.tolist() == [0.5 + number / 4 for number in _numbers(PRIME)]
+
+
+def _efficient(joints: tuple[JointInfo, ...]) -> tuple[JointInfo, ...]:
+    """Return joints of which each has its own efficiency."""
+    numbers = _numbers(tuple(joint.name for joint in joints))
+    return tuple(
+        replace(joint, parameters={"torque_efficiency": str(0.5 + number / 4)})
+        for joint, number in zip(joints, numbers, strict=True)
+    )
+
+
+def test_the_oldest_measurement_of_all_components_counts(rig: Any, scripted_hardware: Any) -> None:
+    """A bus that is fresh hides no other one that has fallen silent."""
+    kind = type("Aging", (scripted_hardware,), {"sample_age": property(lambda it: it.age)})
+    ring, bus = kind(), kind()
+    ring.age = bus.age = 0.0
+    robot = rig({"ring": (ring, EROB), "bus": (bus, SITO)}, joints=PRIME).start("damped")
+    for ring.age, bus.age in ((0.001, 0.3), (0.3, 0.001)):
+        assert robot.group.sample_age == 0.3
+
+
+def test_gains_of_a_mode_are_compared_kind_by_kind(rig: Any, confirming_hardware: Any) -> None:
+    (member,) = rig({"arm": (confirming_hardware(), ("a", "b"))}).group.members
+    parameters = {"mode_stiffness": "0 0 20 20 20", "mode_damping": "0 6 2 2 2"}
+    info = replace(member.info, parameters=parameters)
+    group = HardwareGroup(info.joint_set, [replace(member, info=info)])
+    group.configure()
+    group.check_gains(Mode.DAMPING, 0.0, 6.0, "here")
+    group.check_gains(Mode.STANDBY, 20.0, 2.0, "here")
+    for stiffness, damping in ((2.0, 20.0), (20.0, 6.0)):
+        with pytest.raises(ConfigError, match=r"gives stiffness 20, damping 2 .* to a, b,"):
+            group.check_gains(Mode.STANDBY, stiffness, damping, "here")
 
 
 @pytest.fixture(params=["one component", "two components"])

@@ -59,12 +59,18 @@ def test_recorded_tick_equals_the_snapshot(rig: Any, record: Callable[[Any], Rec
     recorded = record(rig().start())
     recorded.loop_thread.statistics.record(0.0, 0.25)
     recorded.rig.arm.measured[:] = np.arange(9).reshape(3, 3) / 10
+
+    def command(state: Any, command: Any, now: float, period: float) -> None:
+        command.array[:] = np.arange(15).reshape(5, 3) / 100
+
+    recorded.rig.controllers["torque"].behave = command
     recorded.rig.ask("torque")
     recorded.tick()
     (found,) = recorded.ticks()
     snapshot = recorded.rig.loop.snapshot
     assert found["state"].tolist() == snapshot.state_array.tolist()
     assert found["command"].tolist() == snapshot.command_array.tolist()
+    assert len({tuple(row) for row in snapshot.command_array.tolist()}) == 5
     assert (found["tick"], found["now"]) == (snapshot.tick, snapshot.now)
     assert (found["mode"], found["switch_number"]) == (Mode.LOCOMOTION, snapshot.switch_number)
     assert found["controller"] == b"torque"

@@ -62,7 +62,7 @@ class Flight:
             record["mode"], record["switch_number"] = self.mode, 3
             record["controller"] = b"standby_controller"
             record["state"] = self.position, self.velocity, self.effort
-            record["command"] = [self.target, *([[0.0, 0.0]] * 2), *([[20.0, 20.0]] * 2)]
+            record["command"] = [self.target, [0.1, 0.2], [0.3, 0.4], [20.0, 20.0], [2.0, 3.0]]
             record["counters"] = number
             record["limited"][0, 1] = number
             record["end"] = number

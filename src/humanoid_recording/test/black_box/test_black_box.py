@@ -103,6 +103,7 @@ def test_every_tick_is_in_the_file_with_all_that_was_known_of_it(watched: Watche
     watched.flight.event(EventKind.SWITCH, "3 standby_controller STANDBY")
     watched.flight.event(EventKind.STATEMENT, "all is well", ros=True)
     watched.flight.position = [0.25, -0.5]
+    watched.flight.velocity, watched.flight.effort = [0.5, -0.75], [3.0, -4.0]
     watched.flight.target = [1.0, 2.0]
     watched.run(2)
     found = messages(watched.box.save())
@@ -111,7 +112,10 @@ def test_every_tick_is_in_the_file_with_all_that_was_known_of_it(watched: Watche
         watched.flight.file.facts.joints,
         [0.25, -0.5],
     )
+    assert (list(state.velocity), list(state.effort)) == ([0.5, -0.75], [3.0, -4.0])
     assert (list(command.position), list(command.stiffness)) == ([1.0, 2.0], [20.0, 20.0])
+    assert (list(command.velocity), list(command.effort)) == ([0.1, 0.2], [0.3, 0.4])
+    assert list(command.damping) == [2.0, 3.0]
     assert len(found["/prime/joint_states"]) == len(found["/prime/joint_commands"]) == 100
     statement = found["/control_mode"][-1][1]
     assert (statement.mode, statement.switch_number) == (2, 3)

@@ -144,6 +144,15 @@ def test_drive_that_faults_between_bring_up_and_first_tick_can_be_reset(make_ben
     assert bench.of_drives("statusword") == [HEALTHY] * 4
 
 
+def test_one_reset_leads_all_ten_drives_back_to_operation(make_bench) -> None:
+    bench = in_damping(make_bench(10))
+    for slave in range(10):
+        bench.control.drive_error(slave, 0x8500)
+    tick_until_fault(bench, 5)
+    mended(bench)
+    assert bench.of_drives("statusword") == [HEALTHY] * 10
+
+
 def test_reset_that_is_requested_in_every_tick_comes_to_its_end(bench) -> None:
     bench.control.drive_error(3, 0x8500)
     bench.tick(50)
