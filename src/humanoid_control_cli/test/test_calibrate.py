@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import shutil
 import signal
@@ -15,11 +16,16 @@ from typing import TYPE_CHECKING
 import pytest
 import yaml
 from ament_index_python.packages import get_package_share_directory
+from rich.console import Console
 from test_support.terminal import Terminal
 from typer.testing import CliRunner
 
+from humanoid_bringup.calibration.formulas import Interval, JointCalibration
+from humanoid_bringup.calibration.results import joint_result
+from humanoid_bringup.calibration.session import JointRow
 from humanoid_bringup.robot_package import find_robot
 from humanoid_control_cli.app import app
+from humanoid_control_cli.calibrate.screen import rendered, result_lines
 from humanoid_control_cli.terminal_keys import split_keys
 from prime_description import expand
 
@@ -403,3 +409,20 @@ def test_a_terminal_that_is_closed_restores_the_limp_joint(prime, terminal) -> N
 def test_keys_are_distinguished() -> None:
     assert split_keys("n\x1b[Aq\x1bOBw") == ["n", "up", "q", "down", "w"]
     assert split_keys("") == []
+
+
+def test_the_table_has_each_number_of_a_joint_under_its_title() -> None:
+    prior, limits = JointCalibration(-1, 0.5), Interval(-1.0, 1.0)
+    result = joint_result("elbow", prior, Interval(-0.75, 1.15), limits, flip=False)
+    console = Console(width=120, record=True, file=io.StringIO())
+    console.print(rendered([JointRow(result, 0.25, selected=True, loose=True)], ""))
+    title, elbow = console.export_text().splitlines()[:2]
+    columns = ["joint", "limp", "raw", "min", "max", "sweep", "URDF", "dir", "offset"]
+    assert title.split() == columns
+    found = dict(zip(columns, elbow.split(), strict=True))
+    assert found == {
+        "joint": "elbow", "limp": "limp", "raw": "+0.250", "min": "-0.750", "max": "+1.150",
+        "sweep": "1.900", "URDF": "95%", "dir": "-1", "offset": "+0.20000",
+    }  # fmt: skip
+    (line,) = result_lines([result])
+    assert line.startswith("elbow: direction -1, homing offset +0.200000 rad (swept 1.900 of 2.000")

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from test_support.record_facts import record_facts
 
@@ -14,7 +15,15 @@ from humanoid_control_common.tick_records.record_file import create
 from humanoid_control_common.tick_records.record_layout import Word
 from humanoid_joint_client import joint_stream_pb2 as pb
 from humanoid_joint_stream.server.robot_states import RobotStates, default_decimation
-from src.humanoid_joint_stream.test.joint_bench import COUNT, JOINTS, PERIOD, Bench
+from src.humanoid_joint_stream.test.joint_bench import (
+    COUNT,
+    JOINTS,
+    MS,
+    PERIOD,
+    Bench,
+    later,
+    update,
+)
 
 FACTS = record_facts(1e9 / PERIOD, seconds=10.0, joints=JOINTS, sources=(), counters=(), limited=())
 
@@ -24,17 +33,18 @@ class Recorded:
 
     def __init__(self, folder: Path, joints: tuple[str, ...] = JOINTS) -> None:
         self.file = create(replace(FACTS, joints=joints), folder)
-        self.states = RobotStates(self.file, Bench().session)
+        self.bench = Bench()
+        self.states = RobotStates(self.file, self.bench.session)
         self.time = 0  # [ns]
 
-    def tick(self, period: int = PERIOD, position: Sequence[float] | None = None) -> None:
+    def tick(self, period: int = PERIOD, rows: Sequence[Sequence[float]] | None = None) -> None:
         number = self.file.words[Word.TICKS] + 1
         self.time += period
         slot = self.file.ticks[(number - 1) % len(self.file.ticks)]
         slot["begin"] = slot["end"] = slot["tick"] = number
         slot["monotonic"], slot["state"] = self.time, number
-        if position is not None:
-            slot["state"][0] = position
+        if rows is not None:
+            slot["state"] = rows
         self.file.words[Word.TICKS] = number
 
     def fresh(self) -> Sequence[Any]:
@@ -50,12 +60,15 @@ def recorded(tmp_path: Path) -> Recorded:
 
 
 def test_every_tick_is_one_state_with_its_time_and_joints(recorded: Recorded) -> None:
-    for _ in range(3):
+    for _ in range(2):
         recorded.tick()
+    recorded.tick(rows=[[0.1] * COUNT, [0.2] * COUNT, [0.3] * COUNT])
     found = recorded.fresh()
     assert [state.tick for state in found] == [2, 3, 4]
     assert [state.acquired for state in found] == [2 * PERIOD, 3 * PERIOD, 4 * PERIOD]
-    assert list(found[-1].load) == [4.0] * COUNT
+    last = found[-1]
+    assert (list(last.position), list(last.velocity)) == ([0.1] * COUNT, [0.2] * COUNT)
+    assert list(last.load) == [0.3] * COUNT
     assert recorded.fresh() == []
 
 
@@ -76,9 +89,25 @@ def test_a_tick_after_missed_ones_is_not_called_late(recorded: Recorded) -> None
 
 def test_states_have_the_joints_of_the_stream_where_it_commands_some_only(tmp_path: Path) -> None:
     recorded = Recorded(tmp_path, ("left", "wrist", "shoulder", "right", "elbow"))
-    recorded.tick(position=[0.0, 3.0, 1.0, 9.0, 2.0])
+    row = np.array([0.0, 3.0, 1.0, 9.0, 2.0])
+    recorded.tick(rows=[row, 10 * row, 100 * row])
     (state,) = recorded.fresh()
     assert list(state.position) == [1.0, 2.0, 3.0]
+    assert (list(state.velocity), list(state.load)) == ([10.0, 20.0, 30.0], [100.0, 200.0, 300.0])
+
+
+def test_a_state_tells_the_update_in_force_from_the_one_received_last(recorded: Recorded) -> None:
+    bench = recorded.bench.following()
+    bench.send(update(bench.now, user_command_key=5))
+    bench.tick()
+    applied = bench.now
+    bench.now += MS
+    bench.send(later(bench.now, user_command_key=6))
+    recorded.tick()
+    (state,) = recorded.fresh()
+    last = state.last_command
+    assert (last.user_command_key, last.received) == (6, applied + MS)
+    assert (last.applied_key, last.applied) == (5, applied)
 
 
 @pytest.mark.parametrize(

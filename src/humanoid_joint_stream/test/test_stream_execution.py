@@ -275,6 +275,23 @@ def test_a_joint_above_the_velocity_limit_is_a_fault_in_the_same_tick() -> None:
     assert bench.execution is Execution.FOLLOWING
 
 
+def test_a_fault_that_was_cleared_clears_no_later_one() -> None:
+    bench = Bench().following()
+    for expected in (1, 2):
+        bench.send(update(bench.now, velocity_safety_limit=0.5))
+        bench.state.velocity[1] = 1.0
+        bench.tick()
+        bench.state.velocity[1] = 0.0
+        for _ in range(3):
+            bench.tick()
+            assert (bench.execution, bench.report.fault) == (Execution.FAULT, expected)
+        (fault,) = bench.session.standing_faults()
+        bench.session.clear_own_fault(fault)
+        bench.tick()
+        assert bench.execution is Execution.FALLBACK
+        bench.following()
+
+
 def test_a_fault_that_stands_is_the_same_after_another_mode() -> None:
     bench = Bench().following()
     bench.send(update(bench.now, velocity_safety_limit=0.5))
