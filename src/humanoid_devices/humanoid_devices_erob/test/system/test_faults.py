@@ -214,6 +214,15 @@ def test_cut_cable_is_detected_within_two_ticks_and_the_lost_drives_are_named(be
     assert "j1" not in message
 
 
+def test_measurements_are_as_old_as_those_of_the_drives_behind_a_cut(bench) -> None:
+    bench.control.cut(1)
+    bench.tick(15)
+    assert bench.system.sample_age > SILENCE  # although two drives still answer
+    bench.control.mend()
+    bench.tick(5)
+    assert bench.system.sample_age < SILENCE
+
+
 def test_cable_cut_at_the_master_is_detected_within_two_ticks(any_bench) -> None:
     any_bench.control.cut(-1)
     assert "no frame comes back" in tick_until_fault(any_bench, 2)
