@@ -102,6 +102,11 @@ class Settings:
         """Return the names of the joints in ring order."""
         return tuple(self.joints[i] for i in np.argsort(self.ring_position))
 
+    @property
+    def serial_at(self) -> tuple[int | None, ...]:
+        """Return the serial numbers of the drives in ring order; None: not checked."""
+        return tuple(self.serial_numbers[i] for i in np.argsort(self.ring_position))
+
 
 def parse_settings(info: HardwareInfo) -> Settings:
     """Return the settings of block `info`.

@@ -105,7 +105,7 @@ class BringUp:
         timeout = settings.activation_timeout
         wait_for_preop(master, self._machine, self._joint_at, timeout, self._stop)
         ring = Ring(master, master.mailbox_layouts(), self._machine)
-        set_up_drives(ring, self._joint_at, settings.serial_numbers, settings.sync0_nanoseconds)
+        set_up_drives(ring, self._joint_at, settings.serial_at, settings.sync0_nanoseconds)
         set_watchdogs(master, settings.watchdog_time, self._joint_at)
         master.map_process_data()
         ring.watched = watched(master, self._joint_at)
