@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from humanoid_control_common.rules.safety import SafetyFlag
+from humanoid_control_common.rules.safety import SafetyFlag, SafetyLevel
 from humanoid_viz.page import page
 from humanoid_viz.state.state import (
     Answer,
@@ -134,6 +134,8 @@ def test_page_shows_any_safety_level_and_flags(level, flags):
     row = SafetyRow(SafetyReport("bus", level, flags, ""), False)
     html = page.safety_html(replace(NOTHING, safety=(row,)))
     assert page.level_name(level) in html
+    colour = page.level_name(level) if level in set(SafetyLevel) else "CRITICAL"
+    assert f'class="hc-source hc-{colour}"' in html
     for flag in SafetyFlag:
         assert bool(flags & flag) == (str(flag.name) in html)
 

@@ -293,6 +293,22 @@ def test_only_the_drive_that_failed_is_tried_again_a_bounded_number_of_times(
     assert bench.summary.message == ""
 
 
+def test_every_joint_has_the_registers_of_its_own_drive_in_any_order_of_the_ring(
+    make_bench: Any, registers: Any
+) -> None:
+    """Joint 1 is the drive at position 0, with twice the torque constant."""
+    kt = [0.132e-3, 0.264e-3, 0.132e-3, 0.132e-3]
+    bench = make_bench(4, ring_positions=[2, 0, 3, 1], kt=kt)
+    bench.enter(STIFF)
+    assert [drive.values[VELOCITY] for drive in bench.drives] == [9, 19, 19, 19]
+    assert bench.summary.registers[1] == (515, 9, 0)
+    bench.drives[3].aborts = {VELOCITY}
+    bench.state(Mode.DAMPING).run(0.9)
+    assert bench.summary.message == "joint2: slave 3 0x2381:01: the drive aborted"
+    assert bench.summary.registers[0] == registers[Mode.DAMPING]
+    assert bench.summary.registers[2] != registers[Mode.DAMPING]
+
+
 def test_many_failures_are_reported_in_brief(bench: Any, caplog: pytest.LogCaptureFixture) -> None:
     bench.enter(Mode.DAMPING)
     caplog.clear()

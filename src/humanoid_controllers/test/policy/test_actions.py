@@ -40,6 +40,20 @@ def test_an_action_acts_one_policy_period_after_its_observation(bench: MakeBench
     assert seen == pytest.approx(expected, abs=1e-6)
 
 
+@pytest.mark.parametrize("name", ["joint_pos", "joint_vel", "joint_effort"])
+def test_the_policy_observes_each_measurement_of_its_own_joints(
+    bench: MakeBench, name: str
+) -> None:
+    """The action of the wrist is the observed value of the elbow, times 0.5."""
+    weights = np.zeros((3, 2))
+    weights[2, 1] = 1.0
+    robot = bench(weights=weights, observation_names=name)
+    robot.state.array[:] = [[0.1, -0.2, 0.0], [0.4, 0.6, 0.8], [1.0, 1.2, 1.4]]
+    robot.tick(60)
+    observed = {"joint_pos": -0.2 + 0.5, "joint_vel": 0.6, "joint_effort": 1.2}
+    assert robot.command.position[WRIST] == pytest.approx(0.5 * observed[name], abs=1e-6)
+
+
 def test_ticks_that_come_late_or_early_do_not_shift_the_policy_steps(bench: MakeBench) -> None:
     robot = bench(0.0)
     asked: list[float] = []

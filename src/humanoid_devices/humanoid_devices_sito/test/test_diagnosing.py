@@ -64,6 +64,25 @@ def test_motors_that_are_well_are_ok_and_known_in_detail(wrists) -> None:
     assert float(joint["latest frame [ms ago]"]) < 200.0
 
 
+def test_frames_are_counted_by_direction_and_have_their_age(wrists) -> None:
+    bench, rig = wrists
+    rig.run(0.2)
+    for id_ in IDS:
+        bench.call("freeze", id_)
+    rig.run(0.02)  # what is under way arrives
+    before = diagnoses(rig)[BUS].values
+    rig.run(0.16)
+    found = diagnoses(rig)
+    after = found[BUS].values
+    assert after["frames received"] == before["frames received"]
+    assert int(after["frames sent"]) >= int(before["frames sent"]) + 4 * 8
+    for i in range(4):
+        assert 160.0 <= float(found[f"joint: j{i}"].values["latest frame [ms ago]"]) <= 200.0
+    for id_ in IDS:
+        bench.call("freeze", id_, False)
+    rig.run(0.1)
+
+
 def test_load_of_the_bus_is_that_since_the_report_before(wrists) -> None:
     _, rig = wrists
     rig.until(lambda _: float(diagnoses(rig)[BUS].values[LOAD]) > 0.0)

@@ -111,6 +111,19 @@ def test_calibration_is_applied_to_measurement_and_command(wrists) -> None:
         rig.until(lambda _: bench.drive(id_)["firmware"]["target_position"] == expected)  # noqa: B023
 
 
+@pytest.mark.parametrize("direction", [1, -1])
+def test_direction_is_that_of_velocity_and_effort_as_well(wrists, direction: int) -> None:
+    bench, rig = wrists(calibration=[(direction, 0.5), (1, 0.0), (1, 0.0), (1, 0.0)])
+    rig.activate()
+    rig.command.effort[0] = 0.2
+    expected = pytest.approx(direction * 0.2, abs=9e-5 * 51)
+    rig.until(lambda _: bench.drive(22)["torque"] == expected)
+    rig.run(0.1)
+    assert rig.state.effort[0] == pytest.approx(0.2, abs=9e-5 * 51)
+    assert rig.state.velocity[0] > 0.5
+    assert direction * bench.drive(22)["velocity"] > 0.5
+
+
 def test_gains_that_a_motor_lost_are_sent_again(wrists) -> None:
     bench, rig = wrists()
     rig.activate()
