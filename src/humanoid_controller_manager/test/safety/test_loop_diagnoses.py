@@ -1,0 +1,42 @@
+"""Diagnoses of limited commands: which joint, which limit, and since when."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from humanoid_control_common.rules.diagnosis import DiagnosisLevel
+from humanoid_controller_manager.safety.limit_stage import Limited
+from humanoid_controller_manager.safety.loop_diagnoses import limits
+
+JOINTS = ("shoulder", "elbow", "wrist")
+
+
+def counts(**of_joints: int) -> np.ndarray:
+    """Return counters (kinds, n); names are joint and kind, as in elbow_effort."""
+    found = np.zeros((len(Limited), len(JOINTS)), dtype=np.int64)
+    for name, count in of_joints.items():
+        joint, _, kind = name.partition("_")
+        found[Limited[kind.upper()], JOINTS.index(joint)] = count
+    return found
+
+
+def test_joints_are_named_with_the_limits_they_met_since_the_last_report() -> None:
+    before = counts(shoulder_position=5, elbow_velocity=7)
+    new = counts(elbow_effort=2, wrist_spring=1)
+    found = limits(before + new, new, JOINTS)
+    assert found.level is DiagnosisLevel.WARN
+    assert found.message.endswith(": elbow (effort), wrist (spring)")
+    assert found.values == {
+        "shoulder position": "5",
+        "elbow velocity": "7",
+        "elbow effort": "2",
+        "wrist spring": "1",
+    }
+
+
+def test_limits_of_long_ago_are_counted_and_no_warning() -> None:
+    before = counts(shoulder_position=5, elbow_velocity=7)
+    found = limits(before, counts(), JOINTS)
+    assert found.level is DiagnosisLevel.OK
+    assert found.message == "12 limited commands since the start"
+    assert found.codes == ()
