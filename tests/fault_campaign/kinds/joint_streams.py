@@ -21,7 +21,7 @@ from fault_campaign.kinds.kind import Kind, Outcome, RefutedError, RequiredRecor
 from fault_campaign.programs import TESTS
 from fault_campaign.robot_joints import TargetJoint
 from fault_campaign.scenario import Start
-from humanoid_bringup.executables import command_line
+from humanoid_bringup.executables import command_line, parameters_file
 from humanoid_bringup.joint_stream import CONTROLLER, server
 from humanoid_control_common.configuration.config import read_yaml
 from humanoid_control_common.robot.robot_namespace import ROOT
@@ -40,7 +40,7 @@ def _struck(strike: Strike) -> Callable[[Scene], None]:
         folder = Path(ends.enter_context(TemporaryDirectory()))
         controllers = scene.robot.joints.package.controllers_file
         process = server(read_yaml(controllers), controllers, folder, ROOT)
-        if not observer.loads(folder / f"{CONTROLLER}.yaml", TIMEOUT):
+        if not observer.loads(parameters_file(folder, CONTROLLER), TIMEOUT):
             raise RefutedError("the controller of the joint stream cannot be loaded")
         ends.callback(observer.unload, TIMEOUT)
         serving = _started(command_line(process), ends)
@@ -68,8 +68,8 @@ def _started(words: list[str], ends: ExitStack) -> subprocess.Popen[bytes]:
     it = subprocess.Popen(words, stdout=subprocess.PIPE, cwd=TESTS)
 
     def end() -> None:
-        it.kill()
-        it.wait(TIMEOUT)
+        with it:  # closes its output
+            it.kill()
 
     ends.callback(end)
     return it
@@ -108,7 +108,12 @@ _kind: Final = partial(
 )
 
 KINDS: Final = (
-    _kind(name="joint stream: client killed", within=0.2, inject=_client(signal.SIGKILL)),
+    _kind(
+        name="joint stream: client killed",
+        within=0.2,
+        inject=_client(signal.SIGKILL),
+        quick=True,
+    ),
     _kind(name="joint stream: client frozen", within=0.4, inject=_client(signal.SIGSTOP)),
     _kind(name="joint stream: update that is none", within=0.2, inject=_client(signal.SIGUSR1)),
     _kind(name="joint stream: server killed", within=0.4, inject=_server(signal.SIGKILL)),
