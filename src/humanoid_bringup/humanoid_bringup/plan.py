@@ -22,6 +22,7 @@ from humanoid_control_common.configuration.config import (
     read_yaml,
     validate,
 )
+from humanoid_control_common.configuration.parameter_files import refuse_lists_without_type
 from humanoid_control_common.description.mesh_files import Meshes, check_meshes
 from humanoid_control_common.description.mujoco_input import mujoco_input
 from humanoid_control_common.errors import ConfigError
@@ -97,13 +98,14 @@ def _stack(options: Options, folder: Path, backend: Backend) -> tuple[list[Proce
     """
     controllers = options.controllers_file or options.robot.controllers_file
     document = read_yaml(controllers)
+    refuse_lists_without_type(document)
     update_rate = _update_rate(options, document)
     arguments = _description_arguments(options, update_rate)
     urdf = options.robot.expand(arguments)
     if options.robot.ring is not None and not options.full_mit:
         urdf = _with_mode_gains(urdf, options, arguments, update_rate, document)
     _check_shapes(urdf, simulated=backend in _SIMULATED)
-    if options.backend is Backend.REAL:
+    if options.backend is Backend.REAL and options.robot.drive_files is not None:
         read_robot(urdf)  # the whole calibration file: a component uses its own joints only
     # The first to start is the last to end. The black box records how the others end; the way down
     # of the control process needs the impedance manager.

@@ -302,6 +302,17 @@ def test_a_parameter_that_the_bring_up_gives_is_refused_in_the_controllers_file(
         plan(real(controllers_file=file), tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("values", "message"), [("[0.5, 1]", "has whole numbers and"), ("[]", "is empty, which")]
+)
+def test_a_list_that_no_node_could_take_is_refused_before_anything_is_started(
+    tmp_path: Path, values: str, message: str
+) -> None:
+    file = _with(tmp_path, "update_rate: 50", f"update_rate: 50\n    speeds: {values}")
+    with pytest.raises(ConfigError, match=f":6: 'speeds' of controller_manager {message}"):
+        plan(real(controllers_file=file), tmp_path)
+
+
 def test_a_bring_up_for_calibration_is_without_stiff_modes(tmp_path: Path) -> None:
     for calibrate in (False, True):
         control = control_of(real(calibrate=calibrate), tmp_path)

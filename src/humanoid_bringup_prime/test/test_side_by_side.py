@@ -131,12 +131,8 @@ def test_each_controller_moves_its_own_arm_and_other_joints_are_held(
         ),
         ({"a": LEFT, "b": "all"}, "'a' ({file}:{a}) and 'b' of mode REMOTE can't be in charge"),
         ({"a": ["left_ellbow"]}, "{file}:{a}: 'joints' of a: unknown joint left_ellbow; known: "),
-        (
-            {"a": []},
-            "{file}:{a}: 'joints' of a is empty, which a ROS parameter can't be: leave the key",
-        ),
     ],
-    ids=["twice", "one without", "unknown", "empty"],
+    ids=["twice", "one without", "unknown"],
 )
 def test_invalid_joint_claims_are_refused_before_any_motion(
     start_control: Callable[..., Any], write: Callable[..., Path], joints: Any, message: str

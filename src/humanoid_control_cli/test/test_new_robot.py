@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 from humanoid_control_cli.app import app
 from humanoid_control_cli.new_robot.package_files import NewPackage, package_files
+from humanoid_control_common.configuration.parameter_files import parameter_files
 from humanoid_control_common.description.mesh_files import Meshes, check_meshes
 from humanoid_control_common.description.mesh_references import MeshError, with_absolute_meshes
 from humanoid_control_common.errors import ConfigError
@@ -105,6 +106,18 @@ def test_poses_of_a_new_robot_keep_a_distance_from_the_limits(export: Path) -> N
     file = package_files("mine", export).contents[Path("config/mine_controllers.yaml")]
     poses = yaml.safe_load(file)["standby_controller"]["ros__parameters"]["poses"]
     assert poses["ready"]["positions"] == pytest.approx([0.05, -1.05])
+
+
+def test_poses_of_a_new_robot_are_a_list_that_ros_accepts(export: Path, tmp_path: Path) -> None:
+    """One joint is at 0 and the other one is not: rcl takes no list of 0 and -1.05."""
+    export.write_text(export.read_text().replace('upper="2.2"', 'upper="-1.0"'))
+    file = tmp_path / "mine_controllers.yaml"
+    file.write_bytes(package_files("mine", export).contents[Path("config/mine_controllers.yaml")])
+    arguments = ["x", "--params-file", str(file)]
+    (document,) = parameter_files(arguments)
+    assert document.content["standby_controller"]["ros__parameters"]["poses"]["ready"][
+        "positions"
+    ] == pytest.approx([0.0, -1.05])
 
 
 def test_gains_of_a_new_robot_suit_its_weakest_joint_and_its_rotors(

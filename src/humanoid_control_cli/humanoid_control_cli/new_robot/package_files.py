@@ -91,7 +91,7 @@ def _words(name: str, export: Export) -> dict[str, str]:
             f'    <xacro:joint name="{joint}" stiffness="{_STIFFNESS * effort:.3g}" '
             f'damping="{_DAMPING * effort:.3g}" rotor_inertia="{_ROTOR_INERTIA * effort:.3g}"/>'
         )
-        poses.append(f"{_pose(limits.lower[i], limits.upper[i]):g}")
+        poses.append(str(round(_pose(limits.lower[i], limits.upper[i]), 4)))  # with a point
     weakest = limits.effort.min()
     return {
         "MINE_STIFFNESS": f"{_STIFFNESS * weakest:#.3g}",

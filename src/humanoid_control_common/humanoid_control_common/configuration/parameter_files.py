@@ -50,9 +50,14 @@ def parameter_files(arguments: Sequence[str]) -> list[Document]:
     """
     files = [read_yaml(Path(value)) for flag, value in pairwise(arguments) if flag == _FLAG]
     for file in files:
-        for section in sections(file):
-            _refuse_empty(file, section.key, section.key, parameters_of(file, section))
+        refuse_lists_without_type(file)
     return files
+
+
+def refuse_lists_without_type(file: Document) -> None:
+    """Raise ConfigError for a list that rcl has no type for: no node with `file` would start."""
+    for section in sections(file):
+        _refuse_lists(file, section.key, section.key, parameters_of(file, section))
 
 
 def is_of_every_node(parameter: str) -> bool:
@@ -69,17 +74,26 @@ def parameters_of(file: Document, section: Section) -> Mapping[str, Any]:
     return parameters
 
 
-def _refuse_empty(file: Document, section: KeyPath, key: KeyPath, value: object) -> None:
-    """Raise ConfigError for an empty list: rcl has no type for it, and a node fails to start."""
+def _refuse_lists(file: Document, section: KeyPath, key: KeyPath, value: object) -> None:
     if isinstance(value, Mapping):
         for name, inner in value.items():
-            _refuse_empty(file, section, (*key, str(name)), inner)
-    elif value == []:
+            _refuse_lists(file, section, (*key, str(name)), inner)
+    elif isinstance(value, list) and (found := _without_type(value)):
         name = ".".join(map(str, key[len(section) :]))
-        raise ConfigError(
-            f"{file.where(key)}: '{name}' of {_name(section[:-1])} is empty, which a ROS parameter "
-            "can't be: leave the key out"
+        raise ConfigError(f"{file.where(key)}: '{name}' of {_name(section[:-1])} {found}")
+
+
+def _without_type(values: list[Any]) -> str:
+    """Return why rcl has no type for a list, and the remedy; empty if it has."""
+    if not values:
+        return "is empty, which a ROS parameter can't be: leave the key out"
+    if {type(value) for value in values} == {int, float}:
+        whole = next(value for value in values if type(value) is int)
+        return (
+            "has whole numbers and numbers with a point, which a ROS parameter can't have: write "
+            f"{whole:.1f} instead of {whole}"
         )
+    return ""
 
 
 def sections(file: Document, namespace: str = ROOT) -> list[Section]:

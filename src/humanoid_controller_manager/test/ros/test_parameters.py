@@ -280,6 +280,18 @@ def test_an_empty_list_is_refused_with_its_place(tmp_path: Path) -> None:
         _files(tmp_path, YAML.replace("gain: 1.0", "joints: []"))
 
 
+@pytest.mark.parametrize("values", ["[0.5, -1]", "[-1, 0.5]"])
+def test_a_list_of_whole_numbers_and_others_is_refused_with_its_place(
+    tmp_path: Path, values: str
+) -> None:
+    """ROS has no type for it: the node would fail to start, with a message without a key."""
+    message = (
+        r"controllers.yaml:15: 'gains' of zebra has whole numbers .*: write -1.0 instead of -1"
+    )
+    with pytest.raises(ConfigError, match=message):
+        _files(tmp_path, YAML.replace("gain: 1.0", f"gains: {values}"))
+
+
 def test_gains_of_held_joints_are_given_together(tmp_path: Path) -> None:
     both = {"hold_stiffness": 20.0, "hold_damping": 2.0}
     assert _manager(tmp_path, **both).hold_gains == (20.0, 2.0)
