@@ -104,8 +104,7 @@ class Options:
     calibration_file: Path | None = None
 
     def __post_init__(self) -> None:
-        if self.backend in (Backend.REAL, Backend.TWIN):
-            _ = self.robot.drives  # refuses a robot that has none
+        self._check_drives()
         self._check_buses()
         if not 0.0 <= self.real_time_factor < float("inf"):
             raise ConfigError(f"real-time factor is {self.real_time_factor:g}, expected 0 or more")
@@ -122,6 +121,22 @@ class Options:
                 f"initial mode is {self.initial_mode.name}, expected ZERO_TORQUE for a "
                 "calibration: the CAN motors are limp in no other mode"
             )
+
+    def _check_drives(self) -> None:
+        """Refuse a backend, or a calibration, that the robot's drives do not have."""
+        own, title = self.robot.own_buses, self.robot.title
+        if self.backend is Backend.TWIN and own:
+            raise ConfigError(
+                f"there is no virtual robot of {title}: it has no drives for {', '.join(own)}; use "
+                "mujoco or mock"
+            )
+        if self.calibrate and self.robot.has_own_buses_only:
+            raise ConfigError(
+                f"{title} has no calibration file: the hardware component for {', '.join(own)} "
+                "converts by itself; leave the calibration out"
+            )
+        if self.backend in (Backend.REAL, Backend.TWIN) and not self.robot.has_own_buses_only:
+            _ = self.robot.drives  # refuses a robot that has none
 
     def _check_buses(self) -> None:
         known = (ALL, *self.robot.buses)

@@ -180,11 +180,12 @@ def _notes_on_buses(options: Options) -> list[str]:
         present, buses = options.backends, options.robot.buses
         mocked = ", ".join(it.joints for bus, it in buses.items() if bus != present)
         real = buses[present].joints
-        texts.append(f"backends:={present}: {mocked} are mocked, only the {real} are real")
+        if mocked:
+            texts.append(f"backends:={present}: {mocked} are mocked, only the {real} are real")
     if options.calibrate:
         texts.append("without impedance manager and stiff modes; next is `hc calibrate`")
-    elif options.backend is Backend.REAL:
-        file = options.calibration_file or options.robot.drives.calibration
+    elif options.backend is Backend.REAL and options.robot.drive_files is not None:
+        file = options.calibration_file or options.robot.drive_files.calibration
         if is_placeholder(file):
             texts.append(
                 f"NOT CALIBRATED: {file} is a placeholder, so every angle is wrong, and with it "

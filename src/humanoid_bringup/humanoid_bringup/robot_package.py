@@ -34,7 +34,8 @@ class Program(StrictModel):
 class Bus(StrictModel):
     """A bus of the robot; its name is a value of the option `backends`."""
 
-    kind: Literal["ethercat", "can"]
+    # "own": only a hardware component of the robot's own packages knows how its joints are reached.
+    kind: Literal["ethercat", "can", "own"]
     joints: str  # the joints on it, for people
 
 
@@ -80,19 +81,29 @@ class RobotPackage:
     custom_description: Path | None  # links and joints in the place of those of `xacro_file`
     rviz_file: Path
     controllers_file: Path
-    drive_files: DriveFiles | None  # None: the robot exists in simulation only
+    drive_files: DriveFiles | None  # None: it has no drives on EtherCAT and CAN
     impedance_manager: Program | None  # of the joints whose gains are written per mode
     buses: Mapping[str, Bus]  # by name
 
     @property
     def drives(self) -> DriveFiles:
-        """The files of its drives. Raises ConfigError if it has no drives."""
+        """The files of its drives on EtherCAT and CAN. Raises ConfigError if it has none."""
         if self.drive_files is None:
             raise ConfigError(
-                f"{self.title} has no drives, so it is for mujoco and mock only: add 'drives' and "
-                f"'buses' to config/robot.yaml of {self.package}"
+                f"{self.title} has no drives, so it is for mujoco and mock only: add 'buses', and "
+                f"for EtherCAT and CAN 'drives', to config/robot.yaml of {self.package}"
             )
         return self.drive_files
+
+    @property
+    def own_buses(self) -> tuple[str, ...]:
+        """Names of the buses that only a component of its own packages knows."""
+        return tuple(name for name, bus in self.buses.items() if bus.kind == "own")
+
+    @property
+    def has_own_buses_only(self) -> bool:
+        """Whether it has drives, and needs no `drives` of EtherCAT and CAN."""
+        return bool(self.buses) and len(self.own_buses) == len(self.buses)
 
     @property
     def ring(self) -> str | None:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[3]
 PAGE = (ROOT / "docs/add_a_robot.md").read_text()
+COMPONENT_PAGE = (ROOT / "docs/add_a_hardware_component.md").read_text()
 # Commands of the page that need more than this workspace, or have a variable. Other tests of
 # descriptions bring Prime up with such a folder.
 ELSEWHERE = {
@@ -129,4 +130,25 @@ def test_new_robot_without_drives_is_refused_by_hc_up_real(
 ) -> None:
     up = hc_anew("up", "real", "--robot", "mine", **environment)
     assert up.finish() == 1
-    assert "Mine has no drives, so it is for mujoco and mock only: add 'drives'" in up.text
+    assert "Mine has no drives, so it is for mujoco and mock only: add 'buses'" in up.text
+
+
+def test_a_component_of_one_s_own_comes_up_as_the_real_robot(
+    hc_anew: Any, hc: Any, home: Path, environment: dict[str, str]
+) -> None:
+    """Mock hardware plays the component: it is one whose drives are on no EtherCAT and no CAN."""
+    package = home / "my_ws/src/mine_bringup"
+    robot, xacro = package / "config/robot.yaml", package / "description/mine.urdf.xacro"
+    lines = re.findall(r"^ {7}((?:buses:|  drives:).*)$", COMPONENT_PAGE, flags=re.MULTILINE)
+    robot.write_text("\n".join([robot.read_text(), *lines, ""]))
+    plugin = "<plugin>mock_components/GenericSystem</plugin>"
+    text, count = re.subn(r"\$\{xacro\.fatal\(.*\)\}", plugin, xacro.read_text())
+    assert count == 1
+    xacro.write_text(text)
+    up = hc_anew("up", "real", "--robot", "mine", "--port", "0", **built(home))
+    up.wait_for("bringing up Mine (real)")
+    up.wait_for("Mine is up: ZERO_TORQUE")
+    down = hc(*words(DOWN, home))
+    assert down.finish() == 0, down.text
+    assert "Drives (deactivated)" in down.text
+    assert up.finish() == 0, up.text
