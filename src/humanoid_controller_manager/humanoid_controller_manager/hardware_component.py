@@ -154,7 +154,8 @@ class HardwareComponent(ABC):
         """Return after how long [s] each joint's actuator releases the joint by itself, shape (n,).
 
         Infinite: never. None: there is no actuator. Once active, the times that the actuators have
-        confirmed. Called by any thread.
+        confirmed. Called by any thread. A component that does not override this duty says nothing
+        about its actuators, which counts as never.
         """
         return None
 

@@ -196,9 +196,11 @@ class Member:
     def watchdogs(self) -> dict[str, float]:
         """Return the watchdog time [s] of each joint; empty if there is no actuator.
 
-        A component that fails to give it counts as having no watchdogs (infinite).
+        A component that does not or cannot give it counts as having no watchdogs (infinite).
         """
         names = [joint.name for joint in self.info.joints]
+        if "watchdog_times" not in self.duties:
+            return dict.fromkeys(names, inf)
         try:
             times = self.checks.watchdog_times(self.component.watchdog_times())
         except COMPONENT_ERRORS as error:  # must not end the process that drives it

@@ -121,3 +121,6 @@ class SimulatedSystem(HardwareComponent):
     def effort_limit(self, position: FloatArray) -> FloatArray:
         """See HardwareComponent: the URDF's limits."""
         return self._effort_limit
+
+    def watchdog_times(self) -> None:
+        """See HardwareComponent: there is no actuator."""

@@ -13,6 +13,7 @@ from humanoid_control_common.robot.joints import FloatArray
 from humanoid_control_common.robot.mit_interface import Capability, JointState
 from humanoid_control_common.rules.modes import Mode
 from humanoid_control_common.rules.safety import SafetyFlag, SafetyLevel, SafetyReport
+from humanoid_controller_manager.hardware.generic_system import GenericSystem
 from humanoid_controller_manager.hardware.hardware_group import HardwareGroup
 from humanoid_controller_manager.hardware_component import JointInfo
 
@@ -532,9 +533,15 @@ def test_joints_without_a_watchdog_are_named(rig: Any, scripted_hardware: Any) -
         def watchdog_times(self) -> FloatArray:
             return np.array([0.2, np.inf, np.inf])
 
-    bus, simulator = Watched(), scripted_hardware()
-    robot = rig({"bus": (bus, ("a", "b", "c")), "simulator": (simulator, ("d",))})
+    robot = rig({"bus": (Watched(), ("a", "b", "c")), "mock": (GenericSystem(), ("d",))})
     assert [member.joints_without_watchdog() for member in robot.group.members] == [["b", "c"], []]
+
+
+def test_joints_of_a_component_that_does_not_mention_watchdogs_count_as_without(
+    rig: Any, scripted_hardware: Any
+) -> None:
+    robot = rig({"vendor": (scripted_hardware(), ("a", "b"))})
+    assert [member.joints_without_watchdog() for member in robot.group.members] == [["a", "b"]]
 
 
 @pytest.mark.parametrize(
