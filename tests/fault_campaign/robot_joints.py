@@ -93,6 +93,10 @@ class RobotJoints:
         """Return the ring position of a joint. Raises ValueError for a joint on a CAN bus."""
         return self.actuators.ring_joints.index(joint)
 
+    def address(self, joint: str) -> int:
+        """Return the ring position or CAN id of a joint."""
+        return self.motor(joint) if joint in self._can else self.slave(joint)
+
     def block(self, joint: str) -> str:
         """Return the name of a joint's hardware component."""
         return _blocks(self.robot)[joint]

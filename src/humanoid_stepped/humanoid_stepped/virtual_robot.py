@@ -29,7 +29,7 @@ from humanoid_twin.physics.mujoco_plant import MujocoPlant
 from humanoid_twin.physics.recorder import Recorder, Recording
 from humanoid_twin.robot.actuators import Actuators, CanActuator
 from humanoid_twin.robot.control import RobotControl
-from humanoid_twin.robot.main import Drives, add_joints, build_drives, build_motors
+from humanoid_twin.robot.main import Drives, add_joints, build_motors, build_ring
 from humanoid_twin.scheduler import Scheduler as RobotScheduler
 
 Adapter = MemoryAdapter | SerialAdapter
@@ -83,10 +83,11 @@ class VirtualRobot:
         self.cable: Cable | None = None
 
     def _add_ring(self, assumed: Sequence[str]) -> VirtualRing:
-        facts, joints = assume(assumed), self._actuators.ring_joints
-        erobs = build_drives(self.plant, joints, self._mountings, facts.drive)
-        self._drives.update(zip(joints, erobs, strict=True))
-        ring = VirtualRing(erobs, self._simulated_time, facts.slave)
+        rows = self._actuators.ring
+        ring, erobs = build_ring(
+            self.plant, rows, self._mountings, self._simulated_time, assume(assumed)
+        )
+        self._drives.update(zip(self._actuators.ring_joints, erobs, strict=True))
         self.robot.add(ring)
         self.commands.add(RingCommands(ring, self.plant, self.frame_faults))
         return ring

@@ -40,7 +40,7 @@ from humanoid_devices_can.reason_codes import (
 from humanoid_twin.can.control import CanMethods
 
 SILENCE: Final = 0.7  # [s] until silent motors are detected, and the arms are soft
-_OTHER: Final = 99  # an id that no motor has
+OTHER: Final = 99  # an id that no motor has
 _HOT: Final = 150.0  # [°C] beyond the limits of all families: 100 °C, 145 °C
 _KEEPS_TORQUE: Final = "it keeps its torque, which held a load that is gone when the arm sinks"
 _EXTENDED: Final = 0.5  # share of the strange frames
@@ -221,8 +221,8 @@ _MOTORS: Final = (
     ),
     _motor(
         name="can: motor with another id",
-        inject=motor(lambda can, identifier: can.can_change_id(identifier, _OTHER)),
-        mend=motor(lambda can, identifier: can.can_change_id(_OTHER, identifier)),
+        inject=motor(lambda can, identifier: can.can_change_id(identifier, OTHER)),
+        mend=motor(lambda can, identifier: can.can_change_id(OTHER, identifier)),
         spared=unheard,
     ),
     _noticed(

@@ -113,9 +113,7 @@ def _serve(
         joints = trials[0][0].robot
 
         def make(adapter: str) -> SimulatedRobot:
-            own = Path(folder, adapter)
-            own.mkdir(exist_ok=True)
-            return SimulatedRobot(own, sabotage, joints, adapter)
+            return SimulatedRobot(Path(folder), sabotage, joints, adapter)
 
         with Copies(make, trials) as copies:
             connection.send(None)

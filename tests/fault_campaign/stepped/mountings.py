@@ -36,7 +36,11 @@ def write_calibration(folder: Path, joints: RobotJoints, mountings: Mapping[str,
     """Write the calibration of `mountings` into `folder`, with the robot's ids."""
     content = read_yaml(joints.package.drives.calibration).content
     for joint, mounting in mountings.items():
-        content[joint] |= {"direction": mounting.direction, "homing_offset": mounting.offset}
+        content[joint] = {
+            "id": joints.address(joint),
+            "direction": mounting.direction,
+            "homing_offset": mounting.offset,
+        }
     file = folder / "campaign_calibration.yaml"
     file.write_text(yaml.safe_dump(content, sort_keys=False), encoding="utf-8")
     return file

@@ -17,7 +17,6 @@ from random import Random
 from typing import Any, Final, Self
 
 from fault_campaign.campaign import Entry
-from fault_campaign.judging import links
 from fault_campaign.kinds.kind import Kind
 from fault_campaign.robot import SLCAN, SOCKETCAN
 from fault_campaign.robot_joints import read_descriptions
@@ -80,9 +79,7 @@ class Copies:
     def __init__(self, make: MakeRobot, trials: Trials) -> None:
         self._make, self._trials = make, trials
         self._robots: dict[str, LastingCopy] = {}  # by adapter
-        joints = trials[0][0].robot
-        read_descriptions(joints)
-        links.prepare(joints)
+        read_descriptions(trials[0][0].robot)
 
     def __enter__(self) -> Self:
         return self

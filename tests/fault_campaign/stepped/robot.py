@@ -6,6 +6,7 @@ import signal
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -14,6 +15,7 @@ from std_msgs.msg import String
 from fault_campaign.approach import lead_to_start
 from fault_campaign.campaign_controllers import PLUGIN, write_controllers
 from fault_campaign.disturbing.sabotage import DEFECTS
+from fault_campaign.judging import links
 from fault_campaign.judging.observer import Observer
 from fault_campaign.programs import UnexpectedEnd
 from fault_campaign.robot import (
@@ -31,6 +33,7 @@ from fault_campaign.stepped.programs import SteppedProgram
 from fault_campaign.stepped.reverted_mends import BY_INTERRUPTIONS, REVERTED_MENDS
 from fault_campaign.stepped.sdo_judge import SdoJudge
 from fault_campaign.stepped.stream_client import JointStream
+from fault_campaign.stepped.wiring import wired_anew
 from humanoid_control_cli.robot.operator_requests import BEAT_PERIOD, HEARTBEAT_TOPIC
 from humanoid_controller_manager.plugins import forget_plugins
 from humanoid_controller_manager.ros.process.end_requests import EndRequests
@@ -50,7 +53,7 @@ class SimulatedRobot(Robot):
     """See Robot. The robot is up after its creation.
 
     Args:
-        folder: for files of the run.
+        folder: for files of the run, those of each adapter apart.
         sabotage: the defect of the stack, or None; it changes classes in this process.
         joints: those of the robot.
         adapter: see Robot.
@@ -63,22 +66,16 @@ class SimulatedRobot(Robot):
         joints: RobotJoints = PRIME,
         adapter: str = SLCAN,
     ) -> None:
-        super().__init__(joints)
+        seed, files = f"{joints.robot} {adapter}", folder / adapter
+        super().__init__(wired_anew(files, joints, seed))
+        links.prepare(self.joints)
         self.adapter = adapter
         if str(PLUGIN) not in sys.path:
             sys.path.insert(0, str(PLUGIN))
             forget_plugins()
         if sabotage is not None:
             (DEFECTS | REVERTED_MENDS | BY_INTERRUPTIONS)[sabotage.defect]()
-        mountings = random_mountings(joints, f"{joints.robot} {adapter}")
-        options = stepped_options(
-            joints.robot,
-            adapter,
-            calibration_file=write_calibration(folder, joints, mountings),
-            controllers_file=write_controllers(folder, joints.package),
-            heartbeats={OPERATOR: BEAT},
-        )
-        self.stepped = stepped = SteppedRobot(0, folder, options, mountings=mountings)
+        self.stepped = stepped = _stepped_robot(files, self.joints, adapter, seed)
         self._preemption = Preemption(stepped.scheduler) if is_instrumented() else None
         self.interruption = LONGEST if is_instrumented() else 0.0
         self.twin = stepped.virtual.control
@@ -174,6 +171,20 @@ class SimulatedRobot(Robot):
     def _note_exceptions(self, process: str, severity: str, text: str) -> None:
         if "Traceback (most recent call last)" in text and process in self.programs:
             self.programs[process].note(text.strip().splitlines()[-1])
+
+
+def _stepped_robot(folder: Path, joints: RobotJoints, adapter: str, seed: str) -> SteppedRobot:
+    """Return the robot with the mountings of `seed`; `joints` have its wiring."""
+    mountings = random_mountings(joints, seed)
+    options = stepped_options(
+        joints.robot,
+        adapter,
+        hardware_config=joints.package.drives.hardware,
+        calibration_file=write_calibration(folder, joints, mountings),
+        controllers_file=write_controllers(folder, joints.package),
+        heartbeats={OPERATOR: BEAT},
+    )
+    return SteppedRobot(0, folder, replace(options, robot=joints.package), mountings=mountings)
 
 
 def _beat(session: SteppedSession, requests: EndRequests) -> int:

@@ -28,6 +28,7 @@ class RingActuator(StrictModel):
 
     joint: str
     rotor: float = Field(gt=0.0)  # inertia reflected to the joint [kg m²]
+    serial_number: int = Field(default=0, ge=0, lt=1 << 32)  # 0x1018:4
 
 
 class CanActuator(StrictModel):

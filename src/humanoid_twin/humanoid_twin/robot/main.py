@@ -4,12 +4,12 @@ import argparse
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
 from humanoid_control_common.errors import ConfigError
-from humanoid_twin.assumptions import assume
+from humanoid_twin.assumptions import Assumptions, assume
 from humanoid_twin.can.attach import add_can
 from humanoid_twin.can.motors.build import Board, CanJoint, VirtualCan, build_can
 from humanoid_twin.can.motors.motor import CanMotor
@@ -29,6 +29,7 @@ from humanoid_twin.robot.actuators import (
     ActuatorCommands,
     Actuators,
     CanActuator,
+    RingActuator,
     load_actuators,
 )
 from humanoid_twin.scheduler import Scheduler
@@ -58,6 +59,21 @@ def build_drives(
         ErobDrive(parameters, DriveShaft(plant, index, mountings.get(joint, _DEFAULT_MOUNTING)))
         for index, joint in enumerate(joints)
     )
+
+
+def build_ring(
+    plant: Plant,
+    rows: Sequence[RingActuator],
+    mountings: Mountings,
+    simulated_time: SimulatedTime,
+    assumptions: Assumptions,
+) -> tuple[VirtualRing, tuple[ErobDrive, ...]]:
+    """Return the ring, each slave with its own serial number, and its drives, powered up."""
+    drives = build_drives(plant, [row.joint for row in rows], mountings, assumptions.drive)
+    ring = VirtualRing(drives, simulated_time, assumptions.slave)
+    for slave, row in zip(ring.slaves, rows, strict=True):
+        slave.identify(replace(slave.identification.identity, serial=row.serial_number))
+    return ring, drives
 
 
 def build_motors(
@@ -209,10 +225,14 @@ class _Robot:
             raise ConfigError(f"{options.actuators}: no ring, so nothing answers on {options.ring}")
         if options.cable:
             process.cleanup.enter_context(veth_pair(options.cable, options.ring))
-        facts = assume(options.assume)
-        erobs = build_drives(self.plant, joints, self.mountings, facts.drive)
+        ring, erobs = build_ring(
+            self.plant,
+            self.actuators.ring,
+            self.mountings,
+            process.simulated_time,
+            assume(options.assume),
+        )
         self.drives.update(zip(joints, erobs, strict=True))
-        ring = VirtualRing(erobs, process.simulated_time, facts.slave)
         add_ring(process, ring, options.ring, options)
         return f"{len(ring.slaves)} drives on {options.ring}"
 

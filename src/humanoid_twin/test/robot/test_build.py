@@ -6,6 +6,7 @@ from test_support.twin.prime_actuators import CAN_JOINTS, JOINTS, PRIME, RING_JO
 
 from humanoid_devices_sito.codec import Command, ControlMode, Gains, MessageType, SelectMode
 from humanoid_devices_sito.codec import identifier as sito_identifier
+from humanoid_twin.assumptions import Assumptions
 from humanoid_twin.can.frame import CanFrame
 from humanoid_twin.clock import SimulatedTime
 from humanoid_twin.ethercat.firmware import AlState
@@ -13,7 +14,7 @@ from humanoid_twin.ethercat.ring import VirtualRing
 from humanoid_twin.mounting import Mounting
 from humanoid_twin.physics.mujoco_plant import MujocoPlant
 from humanoid_twin.physics.recorder import Recorder, Recording
-from humanoid_twin.robot.main import build_drives, build_motors
+from humanoid_twin.robot.main import build_drives, build_motors, build_ring
 from humanoid_twin.scheduler import Scheduler
 
 MILLISECOND = 1_000_000  # [ns]
@@ -86,6 +87,18 @@ def test_the_whole_robot_repeats_exactly(prime_urdf):
     for name in ("position", "velocity", "torque"):
         assert (getattr(first, name) == getattr(second, name)).all()
     assert np.abs(first.velocity).max(axis=0).min() > 0.1  # every joint has moved
+
+
+def test_every_drive_tells_its_own_serial_number(prime_urdf):
+    plant = MujocoPlant(prime_urdf, ROTORS)
+    ring, _ = build_ring(plant, PRIME.ring, {}, SimulatedTime(), Assumptions())
+    wanted = [row.serial_number for row in PRIME.ring]
+    objects = [slave.firmware.dictionary.entry(0x1018, 4) for slave in ring.slaves]
+    assert [it.get() for it in objects] == wanted
+    # Words 0x0E and 0x0F of the EEPROM (ETG.2010).
+    contents = [slave.eeprom.content[0x1C:0x20] for slave in ring.slaves]
+    assert [int.from_bytes(it, "little") for it in contents] == wanted
+    assert len(set(wanted)) == len(wanted)
 
 
 def test_a_joint_turned_by_a_reversed_drive_goes_the_other_way(prime_urdf):

@@ -88,7 +88,7 @@ class Slave:
         self.on_change()
 
     def identify(self, identity: Identity) -> None:
-        """Change the identity (fault injection)."""
+        """Change the identity, in the EEPROM too."""
         self.identification.identity = identity
         self.eeprom.content[:] = build_sii(replace(self._parameters, identity=identity))
 

@@ -1,0 +1,61 @@
+"""Wiring of the stepped robot: the order of the drives on the ring, the ids of the CAN motors.
+
+The shipped ring has the order of the joints: a place that mistakes one for the other works there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+from typing import Any, Final
+
+import yaml
+
+from fault_campaign.kinds.can import OTHER
+from fault_campaign.robot_joints import RobotJoints
+from humanoid_control_common.configuration.config import read_yaml
+from humanoid_twin.robot.actuators import load_actuators
+
+_HIGHEST: Final = 127  # CAN id that motors of all families can have
+_IDS: Final = [id for id in range(1, _HIGHEST + 1) if id != OTHER]
+
+
+def wired_anew(folder: Path, joints: RobotJoints, seed: str) -> RobotJoints:
+    """Return the robot with its drives in another order on the ring and other CAN ids, by `seed`.
+
+    Make `folder`, and write the hardware file and the file of the virtual robot there. Both have
+    all other facts of the shipped files, the first also the serial numbers of the second.
+    """
+    folder.mkdir(exist_ok=True)
+    dice, drives = Random(f"{seed} wiring"), joints.package.drives
+    virtual = read_yaml(drives.virtual_robot).content
+    hardware = read_yaml(drives.hardware).content
+    ring, buses = virtual.get("ring", []), virtual["can"].values()
+    dice.shuffle(ring)
+    for position, row in enumerate(ring):
+        _entry(hardware, row["joint"]).update(position=position, serial_number=row["serial_number"])
+    motors = [row for rows in buses for row in rows]
+    for row, id in zip(motors, dice.sample(_IDS, len(motors)), strict=True):
+        row["id"] = id
+        _entry(hardware, row["joint"])["id"] = id
+    files = replace(
+        drives,
+        hardware=_written(folder / "campaign_hardware.yaml", hardware),
+        virtual_robot=_written(folder / "campaign_virtual_robot.yaml", virtual),
+    )
+    package = replace(joints.package, drive_files=files)
+    return RobotJoints(package, load_actuators(files.virtual_robot))
+
+
+def _entry(hardware: Mapping[str, Any], joint: str) -> dict[str, Any]:
+    """Return the entry of a joint's drive in a hardware file."""
+    sections = [it for it in hardware["joints"].values() if isinstance(it, dict)]
+    entry: dict[str, Any] = next(it[joint] for it in sections if isinstance(it.get(joint), dict))
+    return entry
+
+
+def _written(file: Path, content: Mapping[str, Any]) -> Path:
+    file.write_text(yaml.safe_dump(content, sort_keys=False), encoding="utf-8")
+    return file
