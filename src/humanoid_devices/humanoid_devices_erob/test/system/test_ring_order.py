@@ -198,8 +198,9 @@ def test_the_stiff_drive_beside_limp_ones_may_change_its_gains(make_ring, joint:
         bench.control.external_torque(slave, 33.5)  # their targets creep after the joints
     bench.tick(20)
     gains = (VELOCITY_GAIN, 19), (POSITION_GAIN, 515)
-    found = [bench.write(*to_drive(it, *gains))[0].status for it in range(4)]
-    assert joints_where([status is SdoStatus.DONE for status in found]) == [joint]
+    found = [bench.write(*to_drive(it, *gains))[0] for it in range(4)]
+    assert joints_where([it.status is SdoStatus.DONE for it in found]) == [joint]
+    assert all(found[it].message.startswith(f"j{it} may be limp") for it in limp)
 
 
 def test_every_target_keeps_the_speed_limit_of_its_joint(make_info) -> None:
