@@ -66,6 +66,23 @@ def test_all_joints_their_drives_and_their_limits_are_known(edited: Any) -> None
     assert found.period == pytest.approx(0.02)
 
 
+def test_the_drive_of_a_joint_is_the_one_at_its_ring_position(edited: Any, tmp_path: Path) -> None:
+    hardware = yaml.safe_load((CONFIG / "prime_hardware.yaml").read_text())
+    slaves = hardware["joints"]["erob_slaves"]
+    at = dict(zip(slaves, [7, 6, 9, 2, 5, 0, 4, 1, 8, 3], strict=True))
+    for joint, position in at.items():
+        slaves[joint]["position"] = position
+    hardware["joints"]["erob_gear"] = {"left_elbow_pitch": 100}
+    wired = tmp_path / "hardware.yaml"
+    wired.write_text(yaml.safe_dump(hardware))
+    path = edited(lambda c: [c[joint].update(id=position) for joint, position in at.items()])
+    found = robot(calibration_file=str(path), hardware_config=str(wired))
+    assert {name: drive.slave for name, drive in found.drives.items()} == at
+    assert {name: found.ids[name] for name in at} == at
+    other = [name for name, drive in found.drives.items() if drive.least_damping != 56]
+    assert other == ["left_elbow_pitch"]
+
+
 def test_the_calibration_of_mocked_joints_is_kept_but_not_in_force(edited: Any) -> None:
     path = edited(lambda c: c["left_wrist_roll"].update(direction=-1, homing_offset=0.5))
     found = robot(calibration_file=str(path), backends="ec")
