@@ -30,7 +30,7 @@ class ImpedanceManager:
 
     Args:
         table: registers of every mode, one entry per drive.
-        parallel: all drives at once; else one after another in ring order.
+        parallel: all drives at once; else one after another in the order of the joints.
         timeout: [s] until a batch without answer is given up.
     """
 

@@ -250,6 +250,14 @@ def test_manager_without_parallel_sdo_writes_the_drives_one_after_another(make_b
     assert [slave for slave, _, _ in bench.writes()] == sorted([*range(10)] * 2)
 
 
+def test_drives_one_after_another_are_written_in_the_order_of_their_joints(make_bench: Any) -> None:
+    bench = make_bench(4, ring_positions=[2, 0, 3, 1], parallel_sdo=False)
+    bench.state(Mode.DAMPING).run(0.4)
+    bench.sent.clear()
+    bench.state(STIFF).run(0.1)
+    assert [list(batch.slaves) for batch in bench.sent if batch.write] == [[2], [0], [3], [1]]
+
+
 @pytest.mark.parametrize("gap", [0.001, 0.002, 0.003, 0.004, 0.005])
 def test_a_newer_mode_overtakes_the_one_being_written_which_is_no_failure(
     bench: Any, registers: Any, gap: float, caplog: pytest.LogCaptureFixture

@@ -43,7 +43,8 @@ class ImpedanceParameters(StrictModel):
         description="Realized / nominal torque of the transmission; 1 compensates nothing.",
     )
     parallel_sdo: bool = Field(
-        default=True, description="All drives at once, or one after another in ring order."
+        default=True,
+        description="All drives at once, or one after another in the order of the joints.",
     )
     follow_requests: bool = Field(
         default=False, description="Take requests as statements: alone on a bench."
