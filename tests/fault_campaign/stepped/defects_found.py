@@ -193,4 +193,10 @@ FOUND: Final = (
         1988180716,
         ViolationType.SOFT_TOO_LATE,
     ),
+    Found(
+        "limp_left_alone",
+        "two faults: process and any",
+        869012443,
+        ViolationType.NOT_DAMPED,
+    ),
 )

@@ -305,6 +305,14 @@ def _old_gains_enabled() -> None:
     put(Recovery, "__init__", at_once)
 
 
+def _limp_left_alone() -> None:
+    """Leave the drives limp in DAMPING while the impedance manager is stopped.
+
+    The mend: `DriveImpedance.softening` gives damping to limp drives, too.
+    """
+    put(DriveImpedance, "limp", property(lambda self: np.zeros(len(self.drives), dtype=bool)))
+
+
 REVERTED_MENDS: Final[dict[str, Callable[[], None]]] = {
     "permission_asked_once": _permission_asked_once,
     "gate_in_the_clients": _gate_in_the_clients,
@@ -334,6 +342,7 @@ REVERTED_MENDS: Final[dict[str, Callable[[], None]]] = {
     "lease_over_a_stream": _lease_over_a_stream,
     "cleared_fault_ends": _cleared_fault_ends,
     "old_gains_enabled": _old_gains_enabled,
+    "limp_left_alone": _limp_left_alone,
 }
 # Found only if threads are interrupted between any two statements.
 BY_INTERRUPTIONS: Final[dict[str, Callable[[], None]]] = {

@@ -36,7 +36,8 @@ def test_position_and_damping_part_act_at_the_joint(
     rig: Any, row: Any, known_state: Any, law_table: Any
 ) -> None:
     position, velocity = known_state
-    mode = Mode.STANDBY if row.stiffness else Mode.DAMPING
+    soft = Mode.DAMPING if row.damping else Mode.ZERO_TORQUE
+    mode = Mode.STANDBY if row.stiffness else soft
     registers = gains_to_registers(
         row.stiffness, row.damping,
         torque_constant=0.132e-3, gear=50.0, torque_efficiency=np.array(EFFICIENCY),

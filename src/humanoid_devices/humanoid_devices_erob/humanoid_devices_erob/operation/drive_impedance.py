@@ -193,19 +193,26 @@ class DriveImpedance:
         doubtful = (self._position_gain != 0) | (self._velocity_gain == UNKNOWN)
         return np.asarray((self._gate != FACTORY) & doubtful)
 
-    def softening(self, writable: Callable[[int], bool]) -> SdoBatch | None:
-        """Return the batch that softens stiff drives in a soft mode, if the manager fails to.
+    @property
+    def limp(self) -> NDArray[np.bool_]:
+        """Return the joints (n,) known to have no damping although the mode is DAMPING."""
+        undamped = (self._gate == BUS_WRITTEN) & (self._velocity_gain == 0)
+        return np.asarray(undamped & (self.mode is Mode.DAMPING))
 
-        A slave that is not `writable` now is softened as soon as it is.
+    def softening(self, writable: Callable[[int], bool]) -> SdoBatch | None:
+        """Return the batch that damps stiff and limp drives, if the manager fails to.
+
+        Stiff ones are softened in both soft modes, limp ones get damping in DAMPING. A slave that
+        is not `writable` now is written as soon as it is.
         """
         report = self.report
         if report is not None and self._promises(report):
             self._latest_report = max(self._latest_report, report.arrived)
         if self.mode not in SAFE_MODES or self._clock() - self._latest_report <= MANAGER_SILENCE:
             return None
-        stiff = np.flatnonzero(self.too_stiff)
-        soften = [joint for joint in stiff if writable(int(self._settings.ring_position[joint]))]
-        writes = [write for joint in soften for write in self._softened(int(joint))]
+        wrong = np.flatnonzero(self.too_stiff | self.limp)
+        damped = [joint for joint in wrong if writable(int(self._settings.ring_position[joint]))]
+        writes = [write for joint in damped for write in self._softened(int(joint))]
         if not writes:
             return None
         self._latest_report = self._clock()  # after a failure, again after the same time

@@ -466,6 +466,26 @@ def test_drives_that_are_soft_or_never_were_armed_are_left_alone(impedance, cloc
     assert impedance.softening(each_slave) is None
 
 
+def test_limp_drives_are_damped_in_damping_when_the_manager_is_silent(impedance, clock) -> None:
+    end_transfers(impedance, [*answers(0, 1, (0, 0, 0)), *answers(1, 1, (0, 56, 0))])
+    impedance.mode_changed(Mode.ZERO_TORQUE, 8)
+    clock.now += 0.31
+    assert impedance.softening(each_slave) is None
+    impedance.mode_changed(Mode.DAMPING, 9)
+    assert impedance.softening(each_slave) is None
+    clock.now += 0.31
+    batch = impedance.softening(each_slave)
+    assert (batch.mode, batch.number, batch.write) == (1, 9, True)
+    assert written(batch) == {0: [(0x2381, 56)]}
+
+
+def test_limp_drives_that_use_their_factory_gains_are_left_alone(impedance, clock) -> None:
+    end_transfers(impedance, [*answers(0, 0, (0, 0, 0)), *answers(1, 0, (0, 0, 0))])
+    impedance.mode_changed(Mode.DAMPING, 8)
+    clock.now += 1.0
+    assert impedance.softening(each_slave) is None
+
+
 def test_softening_that_failed_is_tried_again_but_not_at_once(impedance, clock) -> None:
     impedance.mode_changed(Mode.DAMPING, 8)
     clock.now += 0.31
