@@ -35,7 +35,7 @@ from humanoid_joint_stream.facts import SECOND
 from humanoid_joint_stream.server.event_loop import LoopThread
 from humanoid_joint_stream.server.robot_link import RobotLink
 from humanoid_joint_stream.server.service import JointStreamService, Robot
-from humanoid_joint_stream.server.session import Situation
+from humanoid_joint_stream.server.session import STATEMENT, Situation
 from humanoid_joint_stream.server.state_hub import KEPT, NumberedState, Reader, StateHub
 from humanoid_joint_stream.server.transport import local_server, network_server
 from src.humanoid_joint_stream.test.joint_bench import COUNT, JOINTS, Bench, update
@@ -278,6 +278,17 @@ def activating(
     activation = client._calls["Activate"].future(pb.ActivateRequest(lease=lease))
     until(lambda: served.link.requests == [Mode.REMOTE])
     return activation, lease
+
+
+def test_a_request_that_the_robot_did_not_get_is_repeated(
+    served: Served, client: JointClient
+) -> None:
+    activation, _ = activating(served, client)
+    served.bench.now += STATEMENT + 1
+    until(lambda: len(served.link.requests) > 1)
+    served.bench.enter()
+    assert activation.result(timeout=10.0).status == Status.OK
+    assert served.link.requests == [Mode.REMOTE, Mode.REMOTE]
 
 
 @pytest.mark.parametrize("event", [cancelled, too_late, without_lease])

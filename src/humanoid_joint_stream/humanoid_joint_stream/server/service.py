@@ -172,24 +172,28 @@ class JointStreamService:
         Without a client that has it then, also if the call is cancelled, request DAMPING.
         """
         session, link = robot.session, robot.link
-        requested = self._clock()
+        requested = repeated = self._clock()
         deadline = requested + round(SWITCHING * SECOND)
         unattended = True
         try:
-            while self._clock() < deadline:
+            while (time := self._clock()) < deadline:
                 now = link.situation
-                if now.mode is Mode.REMOTE and session.is_in_charge(self._clock()):
+                if now.mode is Mode.REMOTE and session.is_in_charge(time):
                     # The lease may have ended meanwhile.
-                    if not session.has_lease(lease, self._clock()):
+                    if not session.has_lease(lease, time):
                         return Status.NO_LEASE, "it has ended meanwhile"
                     unattended = False
                     return Status.OK, ""
                 # A refusal is stated until a request is accepted: another one may look the same.
-                answered = now != before or self._clock() - requested > STATEMENT
+                answered = now != before or time - requested > STATEMENT
                 is_refused = answered and now.codes[:1] == _REFUSED
                 if is_refused or now.mode not in (Mode.STANDBY, Mode.REMOTE):
                     unattended = False
                     break
+                # A robot that has not discovered this server yet did not get the request.
+                if now == before and time - repeated > STATEMENT:
+                    link.request(Mode.REMOTE)
+                    repeated = time
                 await asyncio.sleep(CHECK_PERIOD)
             now = link.situation
         finally:
