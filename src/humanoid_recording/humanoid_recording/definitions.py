@@ -24,6 +24,10 @@ class UnknownTypeError(RobotError):
     """A message type that isn't installed here."""
 
 
+class ChangedTypeError(RobotError):
+    """A message type that is installed here with another layout."""
+
+
 def definition(type_name: str) -> str:
     """Return the definition of a message type and of all types in it, in the encoding `ros2msg`.
 
@@ -61,6 +65,21 @@ def message_class(type_name: str) -> Any:
         return getattr(import_module(f"{package}.msg"), name)
     except (ImportError, AttributeError):
         raise _not_installed(type_name) from None
+
+
+def name_of(kind: Any) -> str:
+    """Return the full name of a message's class."""
+    return f"{kind.__module__.partition('.')[0]}/msg/{kind.__name__}"
+
+
+def recorded_class(type_name: str, recorded: bytes) -> Any:
+    """Return the Python class of a message type with the definition that is `recorded` in a bag.
+
+    Raises UnknownTypeError if the type isn't installed, ChangedTypeError if its layout is another.
+    """
+    if not same_layout(recorded.decode(errors="replace"), definition(type_name)):
+        raise ChangedTypeError(f"{type_name} has changed since")
+    return message_class(type_name)
 
 
 def same_layout(one: str, other: str) -> bool:

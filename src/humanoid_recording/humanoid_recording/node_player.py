@@ -9,10 +9,10 @@ from rclpy.serialization import deserialize_message
 from humanoid_recording.black_box.messages import EVENTS
 from humanoid_recording.crash_safe_file import BagError
 from humanoid_recording.definitions import (
+    ChangedTypeError,
     UnknownTypeError,
-    definition,
     message_class,
-    same_layout,
+    recorded_class,
 )
 from humanoid_recording.qos_profiles import replay_qos
 from humanoid_recording.reader import RecordedMessage
@@ -58,20 +58,17 @@ class NodePlayer:
 
     def _begin(self, recorded: RecordedMessage) -> Any:
         """Return a publisher for the topic of `recorded`; None if the topic isn't replayed."""
-        channel, type_name = recorded.channel, recorded.schema.name
+        channel = recorded.channel
         if obstacle := self._obstacle(channel.topic):
             self._notify(f"not replayed: {channel.topic}: {obstacle}")
             return None
         try:
-            installed = definition(type_name)
-        except UnknownTypeError as error:
+            kind = recorded_class(recorded.schema.name, recorded.schema.data)
+        except (UnknownTypeError, ChangedTypeError) as error:
             self._notify(f"not replayed: {channel.topic}: {error}")
             return None
-        if not same_layout(recorded.schema.data.decode(errors="replace"), installed):
-            self._notify(f"not replayed: {channel.topic}: {type_name} has changed since")
-            return None
         qos = replay_qos(channel.metadata.get("offered_qos_profiles", ""))
-        return self._node.create_publisher(message_class(type_name), channel.topic, qos)
+        return self._node.create_publisher(kind, channel.topic, qos)
 
     def _obstacle(self, topic: str) -> str:
         """Return why a topic is not replayed; empty if it is."""

@@ -16,9 +16,8 @@ from std_msgs.msg import Header
 
 from humanoid_control_common.errors import RobotError
 from humanoid_control_common.rules.reasons import Reason
-from humanoid_recording.black_box.export import type_name
 from humanoid_recording.black_box.messages import EVENTS, log_line
-from humanoid_recording.definitions import definition, type_hash
+from humanoid_recording.definitions import definition, name_of, type_hash
 from humanoid_recording.qos_profiles import plain_offers
 from humanoid_recording.summary import Topic
 from humanoid_recording.trial_files import TrialFiles
@@ -181,5 +180,5 @@ class TraceFiles:
 
     def _topic(self, name: str) -> Topic:
         kind, offers = self._topics[name]
-        known = type_name(kind)
+        known = name_of(kind)
         return Topic(name, known, type_hash(known), definition(known), plain_offers(offers))

@@ -4,7 +4,7 @@ import heapq
 from collections.abc import Iterable, Iterator
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from humanoid_control_msgs.msg import MITCommand
 from rcl_interfaces.msg import Log
@@ -27,7 +27,7 @@ from humanoid_recording.black_box.messages import (
 )
 from humanoid_recording.black_box.origin import Origin
 from humanoid_recording.black_box.tick_records import TickRecords
-from humanoid_recording.definitions import definition, type_hash
+from humanoid_recording.definitions import definition, name_of, type_hash
 from humanoid_recording.qos_profiles import plain_offers
 from humanoid_recording.summary import Topic
 from humanoid_recording.writer import BagWriter
@@ -91,11 +91,6 @@ def _topic(name: str, relative: str, records: TickRecords) -> Topic:
         | SUBSCRIBED
         | {records.facts.state_topic: JointState, records.facts.command_topic: MITCommand}
     )
-    kind = type_name(kinds[relative])
+    kind = name_of(kinds[relative])
     offer = LATCHED if relative in LATCHED_TOPICS else _VOLATILE
     return Topic(name, kind, type_hash(kind), definition(kind), plain_offers([offer]))
-
-
-def type_name(kind: Any) -> str:
-    """Return the full name of a message's class."""
-    return f"{kind.__module__.partition('.')[0]}/msg/{kind.__name__}"

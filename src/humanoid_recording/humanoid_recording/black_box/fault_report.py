@@ -8,9 +8,11 @@ from typing import Any, Final
 from xml.etree import ElementTree
 
 import numpy as np
+from humanoid_control_msgs.msg import MITCommand
 from numpy.typing import NDArray
 from rcl_interfaces.msg import Log
 from rclpy.serialization import deserialize_message
+from sensor_msgs.msg import JointState
 
 from humanoid_control_common.robot.joints import FloatArray
 from humanoid_control_common.rules.reasons import Reason
@@ -20,11 +22,17 @@ from humanoid_recording.black_box.messages import (
     DESCRIPTION,
     EVENTS,
     EXECUTION,
+    KINDS,
     LOGGER,
     reason_in,
 )
 from humanoid_recording.crash_safe_file import BagError
-from humanoid_recording.definitions import UnknownTypeError, definition, message_class, same_layout
+from humanoid_recording.definitions import (
+    ChangedTypeError,
+    UnknownTypeError,
+    name_of,
+    recorded_class,
+)
 from humanoid_recording.reader import BagReader, RecordedMessage
 from humanoid_recording.topics import JOINT_COMMANDS, JOINT_STATES, split_topic
 
@@ -38,13 +46,7 @@ _MOST: Final = 8  # changes of one counter that are reported
 Counted = Sequence[tuple[int, Any]]  # (time [ns], Float64MultiArray with labels)
 
 _READ: Final = (JOINT_STATES, JOINT_COMMANDS, COUNTERS, DESCRIPTION)
-_TYPES: Final = {
-    JOINT_STATES: "sensor_msgs/msg/JointState",
-    JOINT_COMMANDS: "humanoid_control_msgs/msg/MITCommand",
-    COUNTERS: "std_msgs/msg/Float64MultiArray",
-    DESCRIPTION: "std_msgs/msg/String",
-    EVENTS: "rcl_interfaces/msg/Log",
-}
+_KINDS: Final = KINDS | {JOINT_STATES: JointState, JOINT_COMMANDS: MITCommand}
 # Errors of messages that do not fit together: the black box writes no such ones.
 _MISFITS: Final = (ValueError, IndexError, ElementTree.ParseError)
 
@@ -147,7 +149,7 @@ class _Decoder:
         """Return a message of `topic`, a relative name. Raises BagError for another type."""
         key = recorded.schema.name, recorded.schema.data
         if key not in self._classes:
-            self._classes[key] = self._checked_class(recorded, _TYPES[topic])
+            self._classes[key] = self._checked_class(recorded, name_of(_KINDS[topic]))
         return deserialize_message(recorded.data, self._classes[key])
 
     def _checked_class(self, recorded: RecordedMessage, expected: str) -> Any:
@@ -155,15 +157,13 @@ class _Decoder:
         if found != expected:
             raise BagError(f"{where} is {found}, expected {expected}: no file of the black box")
         try:
-            installed = definition(found)
+            return recorded_class(found, recorded.schema.data)
         except UnknownTypeError as error:
             raise BagError(f"{where}: {error}") from error
-        if not same_layout(recorded.schema.data.decode(errors="replace"), installed):
+        except ChangedTypeError as error:
             raise BagError(
-                f"{where}: {found} has changed since: show the file with the version of the "
-                "workspace that wrote it"
-            )
-        return message_class(found)
+                f"{where}: {error}: show the file with the version of the workspace that wrote it"
+            ) from error
 
 
 def _read(path: Path, reader: BagReader) -> _Bag:
@@ -172,7 +172,7 @@ def _read(path: Path, reader: BagReader) -> _Bag:
         bag.end = recorded.time
         known = split_topic(recorded.channel.topic, _READ)
         topic = known[1] if known else recorded.channel.topic
-        if topic not in _TYPES:
+        if known is None and topic != EVENTS:
             continue
         message = decoder.message(recorded, topic)
         if topic == JOINT_STATES:
