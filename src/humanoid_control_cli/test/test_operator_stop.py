@@ -6,11 +6,12 @@ import re
 import signal
 from contextlib import suppress
 from threading import Thread
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 import rclpy
 from humanoid_control_msgs.msg import ControlMode
+from rclpy.client import Client as ServiceClient
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from std_srvs.srv import Trigger
@@ -98,7 +99,11 @@ class EndedError(Exception):
     """Ends a control process."""
 
 
-def test_a_power_down_reports_the_end_of_a_control_process_that_has_not_answered() -> None:
+@pytest.mark.parametrize("at_once", [False, True])
+def test_a_power_down_reports_the_end_of_a_control_process_that_has_not_answered(
+    at_once: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also of one that has gone `at_once`, before `hc down` looks for it again."""
     with on_reserved_domain() as domain:
         context = rclpy.Context()
         rclpy.init(context=context, domain_id=domain)
@@ -119,6 +124,17 @@ def test_a_power_down_reports_the_end_of_a_control_process_that_has_not_answered
             context.shutdown()
 
         process = Thread(target=run)
+
+        def call_and_look_late(caller: Any, request: object) -> object:
+            call = call_async(caller, request)
+            process.join()
+            while caller.service_is_ready():
+                pass
+            return call
+
+        if at_once:
+            call_async = ServiceClient.call_async
+            monkeypatch.setattr(ServiceClient, "call_async", call_and_look_late)
         process.start()
         result = CliRunner().invoke(app, ["down"])
         process.join()

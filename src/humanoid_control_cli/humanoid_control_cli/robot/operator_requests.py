@@ -147,8 +147,8 @@ def power_down(client: Client) -> str:
             "If joints may be powered: end the control process where it was started (Ctrl-C); if "
             "there is none, cut the power of the drives"
         )
+    was_there = not modes.is_gone()  # asked before: the process may end right after the request
     call = caller.call_async(Trigger.Request())
-    was_there = False
 
     def ended() -> bool:
         nonlocal was_there
