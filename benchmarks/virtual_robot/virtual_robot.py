@@ -19,7 +19,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import mujoco
-from test_support.twin.prime_actuators import CAN_JOINTS, JOINTS, PRIME, RING_JOINTS, ROTORS
+from test_support.twin.prime_actuators import CAN_JOINTS, JOINTS, PRIME, ROTORS
 
 from benchmarks.support.figures import Figure, arguments, figure, ratio, report, single
 from humanoid_devices_sito.codec import (
@@ -73,7 +73,7 @@ def commands(counts: int) -> bytes:
 def steps(urdf: str, count: int) -> tuple[list[float], list[float]]:
     """Return durations [s] of milliseconds of the robot, and of MuJoCo's step after each."""
     plant, simulated_time = MujocoPlant(urdf, ROTORS), SimulatedTime()
-    world, drives = Scheduler(plant, simulated_time), build_drives(plant, RING_JOINTS, {})
+    world, drives = Scheduler(plant, simulated_time), build_drives(plant, PRIME.ring, {})
     wrists = build_motors(plant, JOINTS, PRIME.can["can"], {}, simulated_time)
     world.add(VirtualRing(drives, simulated_time))
     world.add(wrists)

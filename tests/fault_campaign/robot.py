@@ -16,6 +16,7 @@ from fault_campaign.scenario import Start, Wave
 from humanoid_control_common.machine.machine import Machine
 from humanoid_control_common.rules.modes import Mode
 from humanoid_controllers.mode_manager.rest_detection import SLOW
+from humanoid_twin.erob.parameters import DriveParameters
 from humanoid_twin.ethercat.commands import DriveReport
 from humanoid_twin.robot.control import RobotControl
 
@@ -201,11 +202,12 @@ class Robot(ABC):
     def undamped(self) -> dict[str, str]:
         """Return the joints without the damping of DAMPING, each with what its drive has."""
         least = DAMPED_SHARE * DAMPED[self.joints.robot]
-        ring = self.joints.of(TargetJoint.RING)
-        found = {
-            joint: VELOCITY_GAIN * drive["vel_reg"] * drive["gate"] * _is_enabled(drive)
-            for joint, drive in zip(ring, self.twin.drives() if ring else [], strict=True)
-        }
+        found = {}
+        ring = self.joints.actuators.ring
+        for row, drive in zip(ring, self.twin.drives() if ring else [], strict=True):
+            own = row.parameters(DriveParameters())
+            unit = VELOCITY_GAIN * own.torque_constant * own.gear
+            found[row.joint] = unit * drive["vel_reg"] * drive["gate"] * _is_enabled(drive)
         for bus in self.joints.buses:
             motors = self.twin.bus(bus).can_drives()
             for joint in self.joints.on_bus(bus):

@@ -44,7 +44,9 @@ LIMITS: Final[Mapping[str, Limits]] = {"prime": _PRIME, "lite": _LITE, "hand": _
 # Damping in DAMPING [Nm s/rad], by robot, and the share of it that a drive must have.
 DAMPED: Final[Mapping[str, float]] = {"prime": 6.0, "lite": 4.0, "hand": 0.02}
 DAMPED_SHARE: Final = 0.95
-VELOCITY_GAIN: Final = 0.1063  # [Nm s/rad] of one LSB of an eRob's 0x2381:01 (actuator documents)
+# Damping [Nm s/rad] of one LSB of an eRob's 0x2381:01 for a torque constant of 1 Nm/mA and gear 1:
+# 0.1063 for 0.132e-3 Nm/mA and gear 50 (actuator documents).
+VELOCITY_GAIN: Final = 0.1063 / (0.132e-3 * 50)
 # Ratio to the speed limit. Targets move at the limit at most, and joints swing beyond their
 # targets. Beyond this ratio the loop reports a runaway joint.
 SPEED: Final = 1.5

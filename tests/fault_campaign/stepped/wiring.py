@@ -1,6 +1,7 @@
-"""Wiring of the stepped robot: the order of the drives on the ring, the ids of the CAN motors.
+"""Drives of the stepped robot: their order on the ring, models and ids.
 
-The shipped ring has the order of the joints: a place that mistakes one for the other works there.
+The shipped ring has the order of the joints, and its drives are all of one model: a place that
+mistakes one for the other works there.
 """
 
 from __future__ import annotations
@@ -16,17 +17,21 @@ import yaml
 from fault_campaign.kinds.can import OTHER
 from fault_campaign.robot_joints import RobotJoints
 from humanoid_control_common.configuration.config import read_yaml
+from humanoid_twin.erob.parameters import DriveParameters
 from humanoid_twin.robot.actuators import load_actuators
 
 _HIGHEST: Final = 127  # CAN id that motors of all families can have
+_GEARS: Final = (40.0, 50.0, 60.0)
+_SPREAD: Final = (0.85, 1.15)  # of a torque constant over that of the shipped eRobs
 _IDS: Final = [id for id in range(1, _HIGHEST + 1) if id != OTHER]
 
 
 def wired_anew(folder: Path, joints: RobotJoints, seed: str) -> RobotJoints:
-    """Return the robot with its drives in another order on the ring and other CAN ids, by `seed`.
+    """Return the robot with its eRobs in another order, of other models, and other CAN ids.
 
-    Make `folder`, and write the hardware file and the file of the virtual robot there. Both have
-    all other facts of the shipped files, the first also the serial numbers of the second.
+    `seed` decides. Make `folder`, and write the hardware file and the file of the virtual robot
+    there. Both have all other facts of the shipped files. The first also has the serial numbers of
+    the second.
     """
     folder.mkdir(exist_ok=True)
     dice, drives = Random(f"{seed} wiring"), joints.package.drives
@@ -35,7 +40,13 @@ def wired_anew(folder: Path, joints: RobotJoints, seed: str) -> RobotJoints:
     ring, buses = virtual.get("ring", []), virtual["can"].values()
     dice.shuffle(ring)
     for position, row in enumerate(ring):
-        _entry(hardware, row["joint"]).update(position=position, serial_number=row["serial_number"])
+        joint = row["joint"]
+        number = row["serial_number"]
+        _entry(hardware, joint).update(position=position, serial_number=number)
+        row["torque_constant"] = DriveParameters().torque_constant * dice.uniform(*_SPREAD)
+        row["gear"] = dice.choice(_GEARS)
+        hardware["joints"]["erob_kt"][joint] = row["torque_constant"]
+        hardware["joints"]["erob_gear"][joint] = row["gear"]
     motors = [row for rows in buses for row in rows]
     for row, id in zip(motors, dice.sample(_IDS, len(motors)), strict=True):
         row["id"] = id

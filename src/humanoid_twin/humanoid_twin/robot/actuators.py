@@ -5,7 +5,7 @@ wrong id in a shared table would be wrong on the robot only.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Final, TypedDict
 
@@ -15,6 +15,7 @@ from humanoid_control_common.configuration.config import Document, StrictModel, 
 from humanoid_control_common.errors import ConfigError
 from humanoid_twin.can.motors.families import check_motor
 from humanoid_twin.can.motors.force_loop import BoardFigures
+from humanoid_twin.erob.parameters import DriveParameters
 from humanoid_twin.errors import CanError
 from humanoid_twin.physics.friction import BreakawayCurve, JointFriction, PointError
 from humanoid_twin.physics.springs import JointSpring
@@ -29,6 +30,14 @@ class RingActuator(StrictModel):
     joint: str
     rotor: float = Field(gt=0.0)  # inertia reflected to the joint [kg m²]
     serial_number: int = Field(default=0, ge=0, lt=1 << 32)  # 0x1018:4
+    # Facts of this drive's model, in place of those of all drives: see DriveParameters.
+    torque_constant: float | None = Field(default=None, gt=0.0)  # [Nm/mA]
+    gear: float | None = Field(default=None, gt=0.0)
+
+    def parameters(self, all_drives: DriveParameters) -> DriveParameters:
+        """Return those of this drive."""
+        own = self.model_dump(include={"torque_constant", "gear"}, exclude_none=True)
+        return replace(all_drives, **own)
 
 
 class CanActuator(StrictModel):

@@ -49,15 +49,18 @@ def read_urdf(path: Path) -> str:
 
 def build_drives(
     plant: Plant,
-    joints: Sequence[str],
+    rows: Sequence[RingActuator],
     mountings: Mountings,
-    parameters: DriveParameters | None = None,
+    all_drives: DriveParameters | None = None,
 ) -> tuple[ErobDrive, ...]:
-    """Return the eRobs of joints by ring position, powered up. They come first in the plant."""
-    parameters = parameters or DriveParameters()
+    """Return the eRobs of a ring, powered up. They come first in the plant."""
+    all_drives = all_drives or DriveParameters()
     return tuple(
-        ErobDrive(parameters, DriveShaft(plant, index, mountings.get(joint, _DEFAULT_MOUNTING)))
-        for index, joint in enumerate(joints)
+        ErobDrive(
+            row.parameters(all_drives),
+            DriveShaft(plant, index, mountings.get(row.joint, _DEFAULT_MOUNTING)),
+        )
+        for index, row in enumerate(rows)
     )
 
 
@@ -69,7 +72,7 @@ def build_ring(
     assumptions: Assumptions,
 ) -> tuple[VirtualRing, tuple[ErobDrive, ...]]:
     """Return the ring, each slave with its own serial number, and its drives, powered up."""
-    drives = build_drives(plant, [row.joint for row in rows], mountings, assumptions.drive)
+    drives = build_drives(plant, rows, mountings, assumptions.drive)
     ring = VirtualRing(drives, simulated_time, assumptions.slave)
     for slave, row in zip(ring.slaves, rows, strict=True):
         slave.identify(replace(slave.identification.identity, serial=row.serial_number))

@@ -43,6 +43,8 @@ ONE = "can:\n  left:\n  - {id: 7, joint: a, family: sito, model: TA40-50, rotor:
         ("ring: [{joint: a, rotor: 1.0}, {joint: a, rotor: 1.0}]", "two actuators on a"),
         ("ring: [{joint: a, rotors: 1.0}]", "unknown key 'ring.0.rotors'"),
         ("ring: [{joint: a, rotor: 1.0, serial_number: -1}]", "ring.0.serial_number"),
+        ("ring: [{joint: a, rotor: 1.0, gear: 0.0}]", "ring.0.gear"),
+        ("ring: [{joint: a, rotor: 1.0, torque_constant: -1.0}]", "ring.0.torque_constant"),
         (TWICE, "can.left: two motors with id 7"),
         (ONE.replace("id: 7", "id: 256"), r"actuators.yaml:3: a: CAN id 256, expected 1 to 255"),
         (ONE.replace("sito", "sita"), r"actuators.yaml:3: a: no motor family 'sita', there are"),
