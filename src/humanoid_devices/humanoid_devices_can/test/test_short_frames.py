@@ -22,6 +22,7 @@ from src.humanoid_devices.test.short_motors import (
     FEEDBACK,
     THREE,
     UNIT,
+    ShortFirmware,
     ShortSystem,
     TwinFrame,
     offer_short_motors,
@@ -72,6 +73,30 @@ def test_five_numbers_of_a_command_act_and_feedback_arrives(motors: Make) -> Non
     assert report.level is SafetyLevel.OK
     rig.deactivate()
     assert not any(drive["firmware"]["enabled"] for drive in bench.call("drives"))
+
+
+def test_motor_that_kept_gains_and_set_point_has_no_torque_when_it_is_enabled_again(
+    motors: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench, rig = motors()
+    rig.activate()
+    rig.command.position[:], rig.command.stiffness[:], rig.command.damping[:] = 0.5, 20.0, 1.0
+    rig.run(1.0)
+    rig.deactivate()
+    assert bench.drive(5)["firmware"]["stiffness"] == pytest.approx(20.0)
+    bench.plant.set_state(0, -0.5, 0.0)
+    torques: list[float] = []
+    step = ShortFirmware.tick
+
+    def recorded(firmware: ShortFirmware, position: float, velocity: float) -> float:
+        torques.append(step(firmware, position, velocity))
+        return torques[-1]
+
+    monkeypatch.setattr(ShortFirmware, "tick", recorded)
+    rig.activate()
+    rig.pause(0.2)
+    assert torques
+    assert not any(torques)
 
 
 def test_short_frames_have_11_bit_identifiers_and_their_own_length(motors: Make) -> None:
