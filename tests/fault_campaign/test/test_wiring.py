@@ -19,6 +19,7 @@ from humanoid_controller_manager.hardware.urdf import parse_robot_description
 
 ROBOTS = ("prime", "lite")
 ADDRESSES = ("ring_position", "can_id")
+OWN_FACTS = ("erob_kt", "erob_gear")  # of the eRobs, in the hardware file
 
 
 @pytest.fixture(params=[(robot, adapter) for robot in ROBOTS for adapter in ADAPTERS])
@@ -52,7 +53,7 @@ def test_every_can_motor_has_an_id_of_its_own_and_another_one(
     assert OTHER not in ids
 
 
-def test_the_stack_reads_the_addresses_and_serial_numbers_of_the_virtual_robot(
+def test_the_stack_reads_the_addresses_and_facts_of_the_virtual_robot(
     tmp_path: Path, seed: tuple[str, str]
 ) -> None:
     wired = wired_anew(tmp_path, RobotJoints.of_robot(seed[0]), seed[1])
@@ -77,6 +78,13 @@ def test_the_stack_reads_the_addresses_and_serial_numbers_of_the_virtual_robot(
     }
     assert serials == {row.joint: row.serial_number for row in wired.actuators.ring}
     assert len(set(serials.values())) == len(serials)
+    facts = {
+        joint.name: (float(joint.parameters["kt"]), float(joint.parameters["gear"]))
+        for joint in found
+        if "kt" in joint.parameters
+    }
+    assert facts == {row.joint: (row.torque_constant, row.gear) for row in wired.actuators.ring}
+    assert len(set(facts.values())) == len(facts)
     load_calibration(calibration, wired.all, [wired.address(joint) for joint in wired.all])
 
 
@@ -86,6 +94,8 @@ def test_all_but_the_wiring_is_shipped(tmp_path: Path, seed: tuple[str, str]) ->
 
     def without_wiring(joints: RobotJoints) -> dict[str, Any]:
         content: dict[str, Any] = dict(read_yaml(joints.package.drives.hardware).content)
+        for key in OWN_FACTS:
+            content["joints"].pop(key, None)
         for section in content["joints"].values():
             for row in section.values() if isinstance(section, dict) else ():
                 for key in ("position", "serial_number", "id"):
@@ -93,7 +103,8 @@ def test_all_but_the_wiring_is_shipped(tmp_path: Path, seed: tuple[str, str]) ->
         return content
 
     assert without_wiring(wired) == without_wiring(shipped)
-    assert {row.joint: row for row in wired.actuators.ring} == {
+    own = {"torque_constant": None, "gear": None}
+    assert {row.joint: row.model_copy(update=own) for row in wired.actuators.ring} == {
         row.joint: row for row in shipped.actuators.ring
     }
     rows = [row.model_copy(update={"id": 0}) for row in wired.actuators.can_rows]
