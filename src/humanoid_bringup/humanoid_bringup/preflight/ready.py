@@ -35,9 +35,10 @@ def require_buses(options: Options) -> list[str]:
     """
     if options.backend is Backend.TWIN and options.robot.ring is not None:
         require_capabilities("the virtual robot's cable", (*VETH, Capability.NET_RAW))
-    if options.backend is not Backend.REAL or options.robot.has_own_buses_only:
+    drive_files = options.robot.drive_files
+    if options.backend is not Backend.REAL or drive_files is None:
         return []  # only its component can check a bus of another kind
-    hardware_config = options.hardware_config or options.robot.drives.hardware
+    hardware_config = options.hardware_config or drive_files.hardware
     hardware = read_yaml(hardware_config).content
     findings: list[Finding] = []
     checks = []
