@@ -84,9 +84,7 @@ class ShortFamily:
 
     def enabling(self, motor: int) -> Exchange:
         answer = FEEDBACK << 8 | self._ids[motor]
-        zero = JointCommand(len(self._ids))
-        limp, still = self.gains(zero)[motor], self.commands(zero)[motor]
-        request = (limp, still, (ENABLE << 8 | self._ids[motor], b"\1"), limp)
+        request = ((ENABLE << 8 | self._ids[motor], b"\1"),)
         return Exchange(motor, request, lambda found, _: "" if found == answer else None)
 
     def decode(self, identifier: int, payload: bytes) -> Feedback:

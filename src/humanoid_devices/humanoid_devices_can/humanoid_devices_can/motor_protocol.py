@@ -141,7 +141,7 @@ class MotorFamily(Protocol):
         """Return the exchanges that a disabled motor needs before it is enabled."""
 
     def enabling(self, motor: int) -> Exchange:
-        """Return the exchange that enables a motor."""
+        """Return the exchange that enables a motor; zero gains are sent before and after it."""
 
     def decode(self, identifier: int, payload: bytes) -> Feedback:
         """Return a frame's content. Raises ProtocolError unless a motor of this block sent it."""

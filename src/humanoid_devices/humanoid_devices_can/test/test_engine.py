@@ -22,6 +22,7 @@ from src.humanoid_devices.test.can_bench import CanRig
 from src.humanoid_devices.test.stepped import SteppedTime
 
 COMMAND, GAINS, DISABLE, ENABLE, STATUS, PREPARE = range(6)
+BROUGHT_UP = [DISABLE, *[GAINS] * 3, COMMAND, ENABLE, GAINS]
 
 
 def healthy(report) -> bool:
@@ -41,11 +42,24 @@ def stiffness_in_force(rig: CanRig) -> float:
 def test_motors_are_disabled_before_they_are_enabled(bus, rig) -> None:
     rig.activate()
     for motor in (1, 2):
-        sent = kinds(bus, motor)
-        assert sent[0] == DISABLE
-        assert sent.index(ENABLE) > sent.index(DISABLE)
-        assert COMMAND not in sent[: sent.index(ENABLE)]
+        assert kinds(bus, motor)[:7] == BROUGHT_UP
     assert rig.state.position.tolist() == [0.5, 0.5]
+
+
+@pytest.mark.parametrize("carried", [False, True], ids=["gains apart", "gains in commands"])
+def test_motors_get_zero_gains_before_they_are_enabled_and_right_after(
+    bus, rig, plain, monkeypatch, carried
+) -> None:
+    """A motor may have the gains and the set point of an earlier run."""
+    if carried:
+        monkeypatch.setattr(plain.build, "gains", lambda *_: [])
+    rig.activate()
+    for motor in (1, 2):
+        sent = [frame for frame in list(bus.sent) if frame[0] & 0xFF == motor]
+        command = (COMMAND << 8 | motor, b"0.00")
+        limp = command if carried else (GAINS << 8 | motor, b"0.00")
+        at = sent.index((ENABLE << 8 | motor, b""))
+        assert sent[at - 4 : at + 2] == [*[limp] * 3, command, sent[at], limp]
 
 
 def test_interface_that_can_not_be_opened_is_reported(rig) -> None:
@@ -247,6 +261,7 @@ def test_lost_adapter_is_reported_and_never_raised(bus, rig) -> None:
 def test_motors_are_ordered_off_at_the_end_though_nothing_is_received(bus, rig, broken) -> None:
     rig.activate()
     bus.broken = broken
+    rig.pause(1.0)  # the loop is late: a thread finds it first
     rig.until(lambda report: report.flags & SafetyFlag.BUS_OFF)
     with pytest.raises(HardwareError, match="not disabled"):
         rig.deactivate()
@@ -361,7 +376,7 @@ def test_clearing_the_fault_is_what_ends_a_guard_that_failed(bus, rig, guard_pag
     rig.system.reset_faults()
     rig.until(healthy)
     assert bus.closed
-    assert kinds(rig.buses[-1], 2)[:2] == [DISABLE, ENABLE]
+    assert kinds(rig.buses[-1], 2)[:7] == BROUGHT_UP
 
 
 def test_reopening_that_fails_is_a_fault_and_each_reset_tries_again(bus, rig, guard_page) -> None:
@@ -385,7 +400,7 @@ def test_reopening_that_fails_is_a_fault_and_each_reset_tries_again(bus, rig, gu
     rig.open_bus = opens
     rig.system.reset_faults()
     rig.until(healthy)
-    assert kinds(rig.buses[-1], 2)[:2] == [DISABLE, ENABLE]
+    assert kinds(rig.buses[-1], 2)[:7] == BROUGHT_UP
 
 
 def test_deactivation_enables_no_motor_even_on_a_bus_that_is_opened_again(bus, rig) -> None:
@@ -488,6 +503,7 @@ def test_reset_without_a_fault_does_nothing(bus, rig) -> None:
 def test_mistake_in_a_thread_is_a_fault_and_not_silence(bus, rig) -> None:
     rig.activate()
     bus.broken = ZeroDivisionError("ours")
+    rig.pause(1.0)  # the loop is late: the thread finds it first
     report = rig.until(lambda report: report.level is SafetyLevel.FAULT)
     assert "the thread that serves the bus failed: ZeroDivisionError" in report.message
 

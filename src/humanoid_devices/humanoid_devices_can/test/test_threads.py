@@ -65,7 +65,9 @@ def test_motors_are_enabled_commanded_and_disabled(bus, rig) -> None:
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 def test_mistake_in_a_thread_is_a_fault(bus, rig) -> None:
     rig.activate()
+    receiver = next(it for it in threading.enumerate() if it.name == "can receive")
     bus.broken = ZeroDivisionError("ours")
+    receiver.join()  # before the loop finds it
     report = rig.until(lambda report: report.level is SafetyLevel.FAULT)
     assert "the thread that serves the bus failed: ZeroDivisionError" in report.message
     with pytest.raises(HardwareError, match="not disabled"):

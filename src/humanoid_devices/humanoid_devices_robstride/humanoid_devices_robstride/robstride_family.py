@@ -129,9 +129,8 @@ class RobstrideFamily:
         return setting(motor, self._ids[motor], self._host, self._limits[motor])
 
     def enabling(self, motor: int) -> Exchange:
-        """See MotorFamily: followed by a command without gains and torque."""
-        limp = self.commands(JointCommand(len(self._ids)))[motor]
-        request = (limp, enable(self._host, self._ids[motor]), limp)
+        """See MotorFamily."""
+        request = (enable(self._host, self._ids[motor]),)
         return Exchange(motor, request, self._reaches(motor, Mode.RUN))
 
     def decode(self, identifier: int, payload: bytes) -> Feedback:

@@ -233,17 +233,6 @@ def test_host_id_is_used(make_family) -> None:
     assert family.disabling(0, clear_faults=True).request == ((0x04001005, bytes([1, *bytes(7)])),)
 
 
-def test_motor_gets_a_command_without_torque_before_it_is_enabled_and_right_after(
-    make_family,
-) -> None:
-    """The motor may still have the last command of another program."""
-    before, enable, after = make_family().enabling(0).request
-    assert enable[0] >> 24 == CommunicationType.ENABLE
-    for frame in (before, after):
-        limp = OperationControl.decode(*frame)
-        assert (limp.torque, limp.stiffness, limp.damping) == (32767, 0, 0)
-
-
 def test_motor_with_a_fault_can_not_be_enabled(make_family) -> None:
     judge = make_family().enabling(0).judge
     fault = Status(5, 0xFD, StatusFault.STALL_OVERLOAD, Mode.RESET, 0, 0, 0, 0)

@@ -35,7 +35,6 @@ LONGEST_INTERVAL: Final = 10  # [ms] between two measurements, however slow the 
 FEEDBACK_FRAMES: Final = 2  # per motor and interval
 FEEDBACK_SHARE: Final = 0.4  # of the bus, at most
 QUIET: Final = 5 * LONGEST_INTERVAL * 1e-3  # [s] without feedback: the motor is disabled
-GAINS_REPEATS: Final = 3  # before a motor is enabled: one lost frame must not leave it stiff
 NEAR_RAIL: Final = 0.97  # of the rail; a velocity beyond it may wrap to the other sign
 _FEEDBACK: Final = (
     MessageType.FEEDBACK_0,
@@ -114,18 +113,11 @@ class SitoFamily:
         return ()
 
     def enabling(self, motor: int) -> Exchange:
-        """See MotorFamily: with zero gains and current, whatever values the motor has.
-
-        The gains are sent again afterwards: a motor might accept them only once it is enabled. It
-        then holds the position at which it was enabled.
-        """
+        """See MotorFamily. The motor then holds the position at which it was enabled."""
         device = self._ids[motor]
-        limp = (identifier(device, MessageType.GAINS), Gains(0.0, 0.0).encode())
-        still = (identifier(device, MessageType.COMMAND), Command(0, 0, 0).encode())
         mode = SelectMode(ControlMode.MIT, self._interval, self._interval, 0)
-        enable = (identifier(device, MessageType.SELECT_MODE), mode.encode())
-        request = (*[limp] * GAINS_REPEATS, still, enable, limp)
-        return Exchange(motor, request, self._both_feedbacks(device), again=QUIET)
+        request = (identifier(device, MessageType.SELECT_MODE), mode.encode())
+        return Exchange(motor, (request,), self._both_feedbacks(device), again=QUIET)
 
     def decode(self, identifier: int, payload: bytes) -> Feedback:
         """See MotorFamily."""

@@ -165,15 +165,6 @@ def test_feedback_interval_follows_the_loop_and_spares_the_bus(
     assert family.feedback_rate == 2000.0 / interval
 
 
-def test_motor_gets_zero_gains_before_it_is_enabled_and_right_after(make_family) -> None:
-    request = make_family().enabling(0).request
-    kinds = [found & 0xFF for found, _ in request]
-    assert kinds == [0x45, 0x45, 0x45, 0x09, 0x01, 0x45]
-    for kind, (_, payload) in zip(kinds, request, strict=True):
-        assert kind != 0x45 or Gains.decode(payload) == Gains(0.0, 0.0)
-        assert kind != 0x09 or Command.decode(payload).current == 0
-
-
 def test_motor_counts_as_enabled_once_both_feedback_frames_arrive(make_family) -> None:
     judge = make_family().enabling(0).judge
     first, second = (

@@ -3,10 +3,12 @@
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Final
 
 import numpy as np
 
 from humanoid_control_common.robot.calibration import LOCATE, MOST_OUTSIDE
+from humanoid_control_common.robot.mit_interface import JointCommand
 from humanoid_control_common.rules.reasons import Reason, joined
 from humanoid_devices_can.errors import MotorError
 from humanoid_devices_can.motor_protocol import Exchange, MotorFamily
@@ -22,6 +24,7 @@ from humanoid_devices_can.settings import CanSettings
 from humanoid_devices_can.timing import Timing
 
 Failures = dict[int, Reason]  # by motor
+LIMP_REPEATS: Final = 3  # before a motor is enabled: one lost frame must not leave it stiff
 
 
 class Activation:
@@ -121,7 +124,7 @@ class Activation:
         return {}
 
     def _enable(self, motors: Sequence[int], may_go_on: Callable[[], bool]) -> Failures:
-        orders = [self._family.enabling(motor) for motor in motors]
+        orders = self._limp_enabling(motors)
         timing = self._timing
         # One motor may take long: the watchdogs of those that need commands must not expire.
         limp = () if self._family.feedback_rate else tuple(motors)
@@ -132,6 +135,22 @@ class Activation:
             kept_limp=limp,
             may_go_on=may_go_on,
         )
+
+    def _limp_enabling(self, motors: Iterable[int]) -> list[Exchange]:
+        """Return the exchanges that enable `motors`, with zero gains, velocity and effort.
+
+        A motor may have gains and a set point of an earlier run. The gains are sent again
+        afterwards: a motor might accept them only once it is enabled.
+        """
+        zero = JointCommand(len(self._settings.motors))
+        commands = self._family.commands(zero)
+        limp = self._family.gains(zero) or commands
+        orders = []
+        for motor in motors:
+            order, repeated = self._family.enabling(motor), [limp[motor]] * LIMP_REPEATS
+            request = (*repeated, commands[motor], *order.request, limp[motor])
+            orders.append(replace(order, request=request))
+        return orders
 
     def _unmeasured(self, motors: Iterable[int]) -> Failures:
         states = self._session.states
