@@ -19,6 +19,7 @@ from humanoid_controller_manager.hardware_component import (
 )
 from humanoid_devices_can.bus.bus import EMPTY_EXTENDED_FRAME, EMPTY_FRAME, CanFrame
 from humanoid_devices_can.diagnostics import COUNTED, CanDiagnostics, ComponentValues, counts
+from humanoid_devices_can.family_check import check_family
 from humanoid_devices_can.host import CanHost
 from humanoid_devices_can.joint_frame import JointFrame
 from humanoid_devices_can.motor_monitor import MotorMonitor
@@ -57,6 +58,7 @@ class CanSystem(HardwareComponent):
             info, kind.block_parameters, kind.joint_parameters, extended=kind.extended
         )
         self._family = kind.build(settings)
+        check_family(kind, self._family, settings)
         self._check_load()
         self._check_watchdogs(1.0 / info.update_rate)
         self._check_positions()
@@ -101,7 +103,7 @@ class CanSystem(HardwareComponent):
         """Raise ConfigError for a motor whose watchdog would expire between two commands."""
         least = max(2.0 * self._timing.keep_alive, SHORTEST_TIMEOUT * period)
         for motor, watchdog in zip(self._settings.motors, self._family.watchdog, strict=True):
-            if watchdog < least:
+            if not watchdog >= least:  # NaN, too
                 raise ConfigError(
                     f"{motor.where}: the watchdog of model {motor.model} expires after "
                     f"{watchdog:g} s without a command, expected {least:g} s or more: raise the "

@@ -47,8 +47,11 @@ class PlainFamily:
         self.stiffness_limit = np.full(count, 100.0)
         self.damping_limit = np.full(count, 10.0)
         self.watchdog = np.full(count, np.inf)
+        self._saturated: NDArray[np.bool_] = np.zeros(count, dtype=np.bool_)
 
     def commands(self, command: JointCommand) -> list[CanFrame]:
+        wanted = np.abs([command.position, command.velocity, command.effort])
+        self._saturated = wanted.max(axis=0) > 1e9
         return [
             (COMMAND << 8 | id_, f"{position:.2f}".encode())
             for id_, position in zip(self.ids, command.position, strict=True)
@@ -61,7 +64,7 @@ class PlainFamily:
         ]
 
     def saturated(self) -> NDArray[np.bool_]:
-        return np.zeros(len(self.ids), dtype=bool)
+        return self._saturated
 
     def disabling(self, motor: int, *, clear_faults: bool) -> Exchange:
         return self._order(motor, DISABLE)

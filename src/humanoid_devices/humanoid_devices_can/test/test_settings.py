@@ -146,7 +146,7 @@ def with_watchdog(plain: FamilyKind, watchdog: float) -> CanSystem:
 
 @pytest.mark.parametrize(
     ("watchdog", "rate", "least"),
-    [(0.099, 50.0, "0.1"), (0.249, 10.0, "0.25"), (0.0, 1000.0, "0.1")],
+    [(0.099, 50.0, "0.1"), (0.249, 10.0, "0.25"), (0.0, 1000.0, "0.1"), (np.nan, 50.0, "0.1")],
 )
 def test_a_watchdog_that_expires_between_two_commands_is_refused(
     can_info, plain, watchdog, rate, least
