@@ -57,6 +57,7 @@ def controls_of(robot: RobotJoints) -> tuple[Control, ...]:
         Control(Sabotage(MAIN, "drive_on"), raises, ViolationType.DRIVEN),
         Control(Sabotage(MAIN, "not_damped"), raises, ViolationType.NOT_DAMPED),
         Control(Sabotage(MAIN, "up_again"), raises, ViolationType.UP_AGAIN),
+        Control(Sabotage(MAIN, "undiagnosed"), raises, ViolationType.NOT_DIAGNOSED),
         Control(
             Sabotage(MAIN, "wrong_joint"), replace(names, only=(_ELBOW,)), ViolationType.WRONG_CAUSE
         ),

@@ -257,7 +257,8 @@ class Robot(ABC):
         observer = self.observer
         # Other joints take their gains with each command.
         confirmed = not self.joints.of(TargetJoint.RING) or observer.confirmed()
-        return observer.now.mode == Mode.DAMPING and confirmed and not self.ailing()
+        cleared = confirmed and not observer.diagnosed_fall
+        return observer.now.mode == Mode.DAMPING and cleared and not self.ailing()
 
     def _motors_commanded(self) -> bool:
         """Wait until frames reach the motors of every CAN bus. Return False after a timeout."""

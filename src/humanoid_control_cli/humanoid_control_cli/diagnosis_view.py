@@ -19,7 +19,7 @@ STYLE_OF: Final = {
     DiagnosisLevel.ERROR: "bold red",
     DiagnosisLevel.STALE: "yellow",
 }
-SAFETY: Final = "hardware: "  # the safety reports, which have lines of their own
+ELSEWHERE: Final = ("hardware: ", "mode manager")  # safety reports and statement have own lines
 WIDTH: Final = 80
 # Their remedy is that of the codes after them.
 _POINTS_ON: Final = frozenset({*REFUSED.values(), *WAITS.values()})
@@ -33,7 +33,7 @@ def with_codes(reason: Reason) -> str:
 def wrong(diagnoses: Iterable[Diagnosis]) -> list[Diagnosis]:
     """Return those that aren't well, the worst first."""
     return sorted(
-        (it for it in diagnoses if it.level and not it.name.startswith(SAFETY)),
+        (it for it in diagnoses if it.level and not it.name.startswith(ELSEWHERE)),
         key=lambda it: it.level is not DiagnosisLevel.ERROR,
     )
 

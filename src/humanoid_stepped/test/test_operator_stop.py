@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import pytest
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from humanoid_control_msgs.msg import SafetyStatus
 from sensor_msgs.msg import Joy
 from std_msgs.msg import Bool
 from test_support.operator import LATCHED
 from test_support.stepped.prime import SOFT, Prime
 
+from humanoid_control_common.rules.diagnosis import CODES
 from humanoid_control_common.rules.modes import Mode
+from humanoid_controller_manager.ros.topics.message_template import nanoseconds
+from humanoid_controllers.mode_manager.mode_manager_node import DIAGNOSIS
 
 STOP = "/emergency_stop"
 
@@ -52,6 +56,30 @@ def test_a_stop_is_not_pushed_out_by_messages_that_say_no_stop(stiff: Prime) -> 
     for pressed in (True, *[False] * 50):
         button.publish(Bool(data=pressed))
     is_stopped(stiff, "emergency stop (/emergency_stop)")
+
+
+def test_a_stop_is_an_error_among_the_diagnoses_until_the_fault_is_cleared(stiff: Prime) -> None:
+    client, found = stiff.client, []
+
+    def note(message: DiagnosticArray) -> None:
+        stamp = nanoseconds(message.header.stamp)
+        found.extend((stamp, it) for it in message.status if it.name == DIAGNOSIS)
+
+    def has(level: bytes) -> bool:
+        return bool(found) and found[-1][1].level == level
+
+    client.listen(DiagnosticArray, "/diagnostics", note)
+    client.until(lambda: has(DiagnosticStatus.OK), "a diagnosis")
+    client.node.create_publisher(Bool, STOP, 10).publish(Bool(data=True))
+    client.until(lambda: client.now.mode == Mode.DAMPING, "the fall")
+    fall = nanoseconds(client.now.header.stamp)
+    client.until(lambda: has(DiagnosticStatus.ERROR), "an error")
+    stamp, error = found[-1]
+    assert stamp - fall < 0.15e9
+    assert "emergency stop (/emergency_stop)" in error.message
+    assert [it.value for it in error.values if it.key == CODES] == ["FELL_TO_SAFETY EMERGENCY_STOP"]
+    client.clear_fault()
+    client.until(lambda: has(DiagnosticStatus.OK), "the end of the error")
 
 
 def test_a_report_of_another_program_in_its_name_stops_nothing(stiff: Prime) -> None:

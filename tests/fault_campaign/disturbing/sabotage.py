@@ -12,11 +12,13 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from humanoid_control_common.robot.mit_interface import JointCommand, JointState
+from humanoid_control_common.rules.diagnosis import Diagnosis
 from humanoid_control_common.rules.reason_codes import FELL_TO_SAFETY
 from humanoid_control_common.rules.reasons import Reason
 from humanoid_control_common.rules.safety import SafetyReport
 from humanoid_controller_manager.safety.limit_stage import LimitStage
 from humanoid_controllers.mode_manager.mode_manager import ModeManager
+from humanoid_controllers.mode_manager.mode_manager_node import DIAGNOSIS, ModeManagerNode
 from humanoid_controllers.passive_controllers import DampingController
 from humanoid_controllers.policy.controller import RlPolicyController
 from humanoid_recording.black_box.black_box import BlackBox
@@ -109,6 +111,11 @@ def _up_again() -> None:
     put(ModeManager, "_latch", tell)
 
 
+def _undiagnosed() -> None:
+    """Diagnose no fall."""
+    put(ModeManagerNode, "diagnose", lambda _self: (Diagnosis(DIAGNOSIS),))
+
+
 def _wrong_joint() -> None:
     """Name the joint of the other arm in reports."""
     make = SafetyReport.__init__
@@ -147,6 +154,7 @@ DEFECTS: Final[dict[str, Callable[[], None]]] = {
     "drive_on": _drive_on,
     "not_damped": _not_damped,
     "up_again": _up_again,
+    "undiagnosed": _undiagnosed,
     "wrong_joint": _wrong_joint,
     "without_limits": _without_limits,
     "late_policy_followed": _late_policy_followed,

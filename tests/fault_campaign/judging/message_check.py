@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from typing import Any, Final, Protocol
 
 from fault_campaign.judging.cause import Cause
@@ -25,6 +25,10 @@ class MessageSource(Protocol):
     @property
     def statements(self) -> Sequence[Any]:
         """Return all statements since the trial began."""
+
+    @property
+    def diagnosed_fall(self) -> Set[str]:
+        """Return the reason codes of the fall on /diagnostics; none without an ERROR."""
 
     @property
     def safety(self) -> Sequence[Any]:
@@ -65,7 +69,7 @@ class MessageCheck:
         if not observer.within(self._kind.within + GRACE, lambda: self.fell):
             now = observer.now
             return [Violation(ViolationType.NO_FALL, f"mode {now.mode}, {now.status_message!r}")]
-        return self._wrong_cause() + self._without_reason()
+        return self._wrong_cause() + self._without_reason() + self._not_diagnosed()
 
     def conclude(self) -> list[Violation]:
         """Return violations of the mode while the fault lasts."""
@@ -112,6 +116,19 @@ class MessageCheck:
             return []
         early = f"mode {first.mode} was stated without it first: {first.status_message!r}"
         return [Violation(ViolationType.WRONG_CAUSE, early)]
+
+    def _not_diagnosed(self) -> list[Violation]:
+        """Return a violation unless the diagnoses have the codes of the fall, too."""
+        observer = self._observer
+
+        def diagnosed() -> bool:
+            codes = observer.diagnosed_fall
+            return FELL_TO_SAFETY.name in codes and codes <= set(observer.now.reason_codes)
+
+        if observer.within(GRACE, diagnosed):
+            return []
+        text = f"{sorted(observer.diagnosed_fall)}; stated: {list(observer.now.reason_codes)}"
+        return [Violation(ViolationType.NOT_DIAGNOSED, text)]
 
     def _wrong_cause(self) -> list[Violation]:
         observer = self._observer

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from builtin_interfaces.msg import Time
-from diagnostic_msgs.msg import DiagnosticArray
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from humanoid_control_msgs.msg import (
     ControlMode,
     ImpedanceState,
@@ -26,7 +26,9 @@ from test_support.operator import CLEAR_FAULT, LATCHED, Participant
 from fault_campaign.campaign_controllers import DAMPING, POLICY, REMOTE
 from humanoid_control_common.machine.linux import LINUX
 from humanoid_control_common.machine.machine import Machine
+from humanoid_control_common.rules.diagnosis import CODES
 from humanoid_controller_manager.safety.loop_diagnoses import MODE
+from humanoid_controllers.mode_manager.mode_manager_node import DIAGNOSIS as FALL
 
 _MANAGER: Final = "controller_manager"
 
@@ -55,6 +57,7 @@ class Observer:
         self.impedance: ImpedanceState | None = None
         self.recording = False  # True once the black box reports a control process
         self.mode_diagnosis = ""  # text of the latest diagnosis of the mode
+        self.diagnosed_fall = frozenset[str]()  # codes of the fall on /diagnostics; none: no ERROR
         self.listen(SafetyStatus, "/safety_status", self.safety.append, LATCHED)
         self.listen(ImpedanceState, "/erob_impedance_manager/state", self._note_impedance)
         self.listen(DiagnosticArray, "/diagnostics", self._note_diagnoses)
@@ -88,6 +91,7 @@ class Observer:
             self.node.destroy_subscription(subscription)
         del self.safety[:], self.joint_states[:], self.statements[:], self.standby[:]
         self.impedance, self._loaded, self.mode_diagnosis = None, "", ""
+        self.diagnosed_fall = frozenset()
         for ear in self._ears:
             ear()
 
@@ -187,9 +191,12 @@ class Observer:
         for status in message.status:
             if status.name == MODE:
                 self.mode_diagnosis = status.message
+            values = {it.key: it.value for it in status.values}
+            if status.name == FALL:
+                error = status.level == DiagnosticStatus.ERROR
+                self.diagnosed_fall = frozenset(values[CODES].split() if error else ())
             if status.name == "black box":
-                watched = {it.key: it.value for it in status.values}
-                self.recording = watched.get("control process", "none") != "none"
+                self.recording = values.get("control process", "none") != "none"
 
 
 @contextmanager

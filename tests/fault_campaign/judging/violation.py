@@ -24,6 +24,7 @@ class ViolationType(StrEnum):
     REFUTED = "wrong at once"
     NO_FALL = "no fall stated"
     WRONG_CAUSE = "wrong cause"
+    NOT_DIAGNOSED = "fall not diagnosed"
     LEFT = "left its mode"
     UP_AGAIN = "up again by itself"
     SILENT = "no statements"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 import pytest
@@ -58,6 +58,11 @@ class Observed:
     obeys: bool = False  # requests for STANDBY
     earlier: Sequence[ControlMode] = ()  # statements
     number: int = 0  # of the switch to its mode
+    diagnosed: Sequence[str] | None = None  # codes; None: those stated
+
+    @property
+    def diagnosed_fall(self) -> Set[str]:
+        return frozenset(self.codes if self.diagnosed is None else self.diagnosed)
 
     @property
     def now(self) -> ControlMode:
@@ -104,6 +109,12 @@ def test_a_mode_that_is_stated_before_the_reason_of_its_fall_is_a_violation() ->
     assert violation_types(Observed(number=3, earlier=early), before=Mode.DAMPING) == []
     requests = replace(SOFT, requests_modes=True)
     assert violation_types(Observed(number=3, earlier=early), requests) == []
+
+
+@pytest.mark.parametrize("codes", [(), FELL[1:], (*FELL, "JOINT_TOO_FAST")])
+def test_a_fall_that_is_not_diagnosed_with_its_codes_is_a_violation(codes: Sequence[str]) -> None:
+    observed = Observed(diagnosed=codes)
+    assert violation_types(observed) == [ViolationType.NOT_DIAGNOSED]
 
 
 @pytest.mark.parametrize("kind", [SOFT, EITHER])

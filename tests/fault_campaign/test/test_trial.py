@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from types import SimpleNamespace
@@ -49,6 +49,7 @@ class FakeObserver:
     mode: Mode = Mode.DAMPING
     message: str = ""
     safety: Sequence[Any] = ()
+    diagnosed_fall: Set[str] = frozenset({"FELL_TO_SAFETY"})
 
     @property
     def now(self) -> ControlMode:

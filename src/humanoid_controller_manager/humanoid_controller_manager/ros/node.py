@@ -1,6 +1,6 @@
 """The node `controller_manager`: builds the control loop from parameters, publishes its state."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from builtin_interfaces.msg import Time
@@ -14,6 +14,7 @@ from humanoid_control_common.machine.realtime import calm_interpreter
 from humanoid_control_common.middleware.steady_timer import create_steady_timer
 from humanoid_control_common.robot.joints import FloatArray
 from humanoid_control_common.robot.robot_namespace import checked_namespace
+from humanoid_control_common.rules.diagnosis import Diagnosis
 from humanoid_control_common.rules.safety import SafetyReport
 from humanoid_control_common.tick_records.record_file import RecordStore
 from humanoid_controller_manager.controller import RobotFacts
@@ -117,6 +118,7 @@ class ControllerManagerNode:
         limit_stage = LimitStage(self.description.limits, self_collision)
         self.loop = self._make_loop(parameters, hardware, limit_stage, gravity)
         self.loop_thread = LoopThread(self.loop, rate, self._publish, self.machine)
+        self.also_diagnosed: list[Callable[[], Sequence[Diagnosis]]] = []  # beside the loop
         self.recorder: TickRecorder | None = None  # None before the start and without memory
         # A loop that runs as fast as possible must not flood the subscribers.
         interval = 0.0 if self.loop_thread.paced else 1.0 / rate
@@ -137,6 +139,7 @@ class ControllerManagerNode:
             self.loop,
             self.loop_thread,
             lambda: self._snapshot_publisher.overwritten,
+            lambda: [it for diagnose in self.also_diagnosed for it in diagnose()],
             self.machine.clock,
         )
         calm_interpreter()
@@ -185,13 +188,20 @@ class ControllerManagerNode:
         return time_of(self.stamp_ns(snapshot))
 
     def publish_safety(self) -> None:
-        """Publish the reports that changed, and diagnostics if they got better or worse."""
+        """Publish the reports that changed."""
         snapshot = self.loop.snapshot
         for report in (*snapshot.reports, self._failed_callbacks.report(self._owner)):
             if self._published.get(report.source) != report:
                 self._published[report.source] = report
                 self._safety[report.source].publish(safety_message(report, self.stamp(snapshot)))
-        self._publish_changes()
+
+    def publish_changes(self) -> None:
+        """Publish the diagnoses if they got better or worse, now or as soon as they may be."""
+        due = self._diagnostician.due()
+        if due == 0.0:
+            self._publish_diagnostics()
+        elif due is not None:
+            self._retry.reset()
 
     def close_plugin(self, failure: CallbackFailure) -> bool:
         """Stop executing the callbacks of the controller whose callback raised.
@@ -203,6 +213,7 @@ class ControllerManagerNode:
         self.executor.remove_node(failure.node)
         self._failed_callbacks.close(failure)
         self.publish_safety()
+        self.publish_changes()
         return True
 
     def note_failure(self, failure: CallbackFailure) -> None:
@@ -214,6 +225,7 @@ class ControllerManagerNode:
         """Lower closed plug-ins to a warning: the operator continues without them."""
         self._failed_callbacks.acknowledge()
         self.publish_safety()
+        self.publish_changes()
 
     # Building.
 
@@ -362,22 +374,15 @@ class ControllerManagerNode:
         create_steady_timer(self.node, 1.0, self._report)
         self._retry = create_steady_timer(self.node, SHORTEST, self._on_retry)
         self.publish_safety()
+        self.publish_changes()
 
     def _report(self) -> None:
         self.publish_safety()
         self._publish_diagnostics()
 
-    def _publish_changes(self) -> None:
-        """Publish diagnostics if they got better or worse, now or as soon as they may be."""
-        due = self._diagnostician.due()
-        if due == 0.0:
-            self._publish_diagnostics()
-        elif due is not None:
-            self._retry.reset()
-
     def _on_retry(self) -> None:
         self._retry.cancel()  # it fires once
-        self._publish_changes()
+        self.publish_changes()
 
     def _publish_diagnostics(self) -> None:
         diagnoses = self._diagnostician.report()

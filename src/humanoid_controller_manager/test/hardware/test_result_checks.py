@@ -90,7 +90,7 @@ def test_a_component_with_invalid_diagnoses_is_reported_and_the_others_are_publi
     leg = _with_duties(scripted_hardware, diagnose=lambda self: [diagnosis])
     robot = rig({"arm": (arm, ("a",)), "leg": (leg, ("b",))}).start()
     runner = LoopThread(robot.loop, 100.0, lambda snapshot: None)
-    report = Diagnostician(robot.loop, runner, lambda: 0).report()
+    report = Diagnostician(robot.loop, runner, lambda: 0, tuple).report()
     (bad,) = [it for it in report if it.name == "bus: arm"]
     assert bad.level is DiagnosisLevel.ERROR
     assert bad.message.startswith("diagnose failed: ResultError(")

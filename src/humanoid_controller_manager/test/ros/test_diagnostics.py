@@ -44,8 +44,13 @@ class Watched:
         self.rig, self.time = rig, 0.0
         self.loop_thread = LoopThread(rig.loop, 100.0, lambda snapshot: None)
         self.overwritten = 0
+        self.beside: list[Diagnosis] = []
         self.diagnostician = Diagnostician(
-            rig.loop, self.loop_thread, lambda: self.overwritten, lambda: self.time
+            rig.loop,
+            self.loop_thread,
+            lambda: self.overwritten,
+            lambda: self.beside,
+            lambda: self.time,
         )
 
     def report(self) -> dict[str, Diagnosis]:
@@ -222,6 +227,17 @@ def test_a_change_for_the_worse_is_reported_at_once_whatever_the_second(
     assert publications.times == [1.0 + phase]
     publications.at(1.0 + phase + 5.0, BAD)
     assert publications.times == [1.0 + phase]
+
+
+def test_a_diagnosis_beside_the_loop_is_reported_with_it_and_its_change_at_once(watched) -> None:
+    watched.beside = [Diagnosis("mode manager", OK)]
+    assert watched.report()["mode manager"].level is OK
+    assert watched.diagnostician.due() is None
+    watched.time += SHORTEST
+    watched.beside = [Diagnosis("mode manager", ERROR, "fell")]
+    assert watched.diagnostician.due() == 0.0
+    assert watched.report()["mode manager"].message == "fell"
+    assert watched.diagnostician.due() is None
 
 
 def test_a_state_that_flaps_is_reported_every_tenth_of_a_second_and_at_its_end(watched) -> None:

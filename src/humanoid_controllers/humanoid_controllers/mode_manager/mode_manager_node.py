@@ -1,6 +1,6 @@
 """The node `mode_manager`: topics and services of the mode manager."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Annotated, Any, Final
 
@@ -13,7 +13,9 @@ from std_srvs.srv import Trigger
 
 from humanoid_control_common.configuration.config import StrictModel
 from humanoid_control_common.middleware.steady_timer import create_steady_timer
+from humanoid_control_common.rules.diagnosis import Diagnosis, DiagnosisLevel
 from humanoid_control_common.rules.modes import FORCE, INTENT_OF_MODE, Intent, Mode, Statement
+from humanoid_control_common.rules.reason_codes import FELL_TO_SAFETY
 from humanoid_control_common.rules.reasons import NO_REASON, Reason
 from humanoid_control_common.rules.safety import SafetyMonitor
 from humanoid_controller_manager.loop.snapshot import Refusal
@@ -44,6 +46,7 @@ from humanoid_controllers.reason_codes import REQUEST_OVERTAKEN
 
 LARGEST: Final = 65_536  # bytes of a message; a reason that names every joint has a few thousand
 STATEMENT_PERIOD: Final = 0.02  # [s]: statements at 50 Hz and on every change
+DIAGNOSIS: Final = "mode manager"
 SERVICES: Final = {
     "damp": Intent.DAMP,
     "load": Intent.LOAD,
@@ -135,6 +138,14 @@ class ModeManagerNode(Companion, SwitchAuthority):
         if self._modes.statement != self._stated:
             self._publish_statement()
         self._stop_topics.publish()
+
+    def diagnose(self) -> Sequence[Diagnosis]:
+        """See Companion: a latched fall is an ERROR."""
+        if fall := self._modes.fall:
+            latched = Reason.of(FELL_TO_SAFETY, f"fell to safety, not cleared: {fall}", fall)
+            level = DiagnosisLevel.ERROR
+            return (Diagnosis(DIAGNOSIS, level, latched.text, codes=latched.codes),)
+        return (Diagnosis(DIAGNOSIS, DiagnosisLevel.OK, "no fall to clear"),)
 
     def lead_down(self) -> None:
         """See Companion. Joints without torque need no way down."""

@@ -6,6 +6,7 @@ from typing import Final
 
 from rclpy.node import Node
 
+from humanoid_control_common.rules.diagnosis import Diagnosis
 from humanoid_controller_manager.duties import Contract
 from humanoid_controller_manager.loop.control_loop import ControlLoop
 from humanoid_controller_manager.ros.process.end_requests import EndRequests
@@ -25,6 +26,10 @@ class Companion(ABC):
     @abstractmethod
     def changed(self) -> None:
         """React to a change of mode, phase or safety in the latest snapshot."""
+
+    def diagnose(self) -> Sequence[Diagnosis]:
+        """Return the diagnoses of this node, always of the same names. Called very often."""
+        return ()
 
     def lead_down(self) -> None:
         """Begin to bring the robot to rest before the joints lose their torque.

@@ -95,12 +95,14 @@ def _spin(
     companions = [make(manager, ros, end.end_at_once) for make in make_companions]
     for companion in companions:
         manager.executor.add_node(companion.node)
+        manager.also_diagnosed.append(companion.diagnose)
     services = ServiceThread(manager, authority_of(companions, manager.loop), ros)
 
     def changed() -> None:
         manager.publish_safety()
         for companion in companions:
             companion.changed()
+        manager.publish_changes()
         services.changed()
 
     manager.loop.on_change = manager.node.create_guard_condition(changed).trigger

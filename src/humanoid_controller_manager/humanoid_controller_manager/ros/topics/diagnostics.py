@@ -105,6 +105,7 @@ class Diagnostician:
 
     Args:
         overwritten: returns the number of snapshots that were never published.
+        beside: returns the diagnoses of other parts of the process.
     """
 
     def __init__(
@@ -112,10 +113,11 @@ class Diagnostician:
         loop: ControlLoop,
         loop_thread: LoopThread,
         overwritten: Callable[[], int],
+        beside: Callable[[], Sequence[Diagnosis]],
         monotonic: Callable[[], float] = LINUX.clock,
     ) -> None:
         self._loop, self._loop_thread, self._monotonic = loop, loop_thread, monotonic
-        self._overwritten = overwritten
+        self._overwritten, self._beside = overwritten, beside
         self._before = _Counters()
         self._limited = _NewCounts(loop.limits.counts)
         self._ineffective = _NewCounts(loop.ineffective_commands.counts)
@@ -127,7 +129,7 @@ class Diagnostician:
 
     def due(self) -> float | None:
         """Return how long [s] to wait with a report of a change; None if nothing changed."""
-        if _state_of(self._loop.snapshot) == self._reported:
+        if _state_of(self._loop.snapshot, self._beside()) == self._reported:
             return None
         return max(0.0, self._change_reported + SHORTEST - self._monotonic())
 
@@ -137,7 +139,8 @@ class Diagnostician:
         overruns, fall = self._loop_thread.statistics.overruns, snapshot.fall
         number = fall.number if fall else 0
         into = snapshot.switch_number if number != before.fall else before.fallen_into
-        now, state = self._monotonic(), _state_of(snapshot)
+        beside = self._beside()
+        now, state = self._monotonic(), _state_of(snapshot, beside)
         joints = self._loop.hardware.joints.names
         if state != self._reported:
             self._reported, self._change_reported = state, now
@@ -149,6 +152,7 @@ class Diagnostician:
                 self._loop_thread, overruns - before.overruns, now - ticked_at, self._overwritten()
             ),
             mode(snapshot, fallen=snapshot.switch_number == into),
+            *beside,
             self_collision(limit_stage.self_collision, int(new[Limited.SELF_COLLISION].max())),
             gravity(self._loop.gravity, *self._unheld.take(), joints),
             limits(counts, new, joints),
@@ -160,10 +164,10 @@ class Diagnostician:
         ]
 
 
-def _state_of(snapshot: Snapshot) -> tuple[object, ...]:
+def _state_of(snapshot: Snapshot, beside: Sequence[Diagnosis]) -> tuple[object, ...]:
     """Return the state whose change is worth a report of its own."""
-    levels = tuple(report.level for report in snapshot.reports)
-    return levels, snapshot.fall and snapshot.fall.number, snapshot.remark
+    levels = [*(report.level for report in snapshot.reports), *(it.level for it in beside)]
+    return tuple(levels), snapshot.fall and snapshot.fall.number, snapshot.remark
 
 
 def _diagnoses_of(member: Member) -> Sequence[Diagnosis]:
