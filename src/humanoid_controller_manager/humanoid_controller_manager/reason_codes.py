@@ -115,9 +115,10 @@ JOINT_TOO_FAST: Final = CODES.add(
 JOINT_DOES_NOT_FOLLOW: Final = CODES.add(
     "JOINT_DOES_NOT_FOLLOW",
     "A joint's measurement stands still although the joint is pulled: an obstacle, a closed "
-    "brake, or a stuck encoder.",
+    "brake, a stuck encoder, or a motor that ignores its commands.",
     "Remove the obstacle; turn the joint by hand in DAMPING and watch `hc status`; then `hc "
-    "clear-fault`. If its friction holds it, set the parameter `static_frictions`.",
+    "clear-fault`. If its friction holds it, set the parameter `static_frictions`. If it is still "
+    "stiff, its motor ignores its commands: remove its power.",
 )
 NO_WATCHDOG: Final = CODES.add(
     "NO_WATCHDOG",

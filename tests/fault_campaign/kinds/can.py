@@ -25,6 +25,7 @@ from fault_campaign.robot import SLCAN
 from fault_campaign.robot_joints import TargetJoint
 from humanoid_control_common.rules.reasons import ReasonCode
 from humanoid_control_common.rules.safety import SafetyFlag
+from humanoid_controller_manager.reason_codes import JOINT_DOES_NOT_FOLLOW
 from humanoid_devices_can.reason_codes import (
     ADAPTER_GONE,
     BUS_OFF,
@@ -216,7 +217,11 @@ _MOTORS: Final = (
         within=2.0,
         watched=2.5,
         spared=lambda scene: [scene.joint],
-        either=_disabled(COMMANDS_NOT_EXECUTED),
+        # A joint that moves little may be noticed by its measurement first.
+        either=[
+            *_disabled(COMMANDS_NOT_EXECUTED),
+            Cause(codes=(JOINT_DOES_NOT_FOLLOW.name,), named=(JOINT,)),
+        ],
         allowed=(Allowed(ViolationType.SPEED, 4.0, _KEEPS_TORQUE),),
     ),
     _motor(

@@ -248,6 +248,7 @@ class _Following:
         most = float(tightened.max())
         text = (
             f"{names} does not follow: no motion is measured although its spring "
-            f"torque changed by {most:.3g} Nm (obstacle, closed brake, or encoder)"
+            f"torque changed by {most:.3g} Nm (obstacle, closed brake, encoder, or a motor that "
+            "ignores its commands)"
         )
         return Reason.of(JOINT_DOES_NOT_FOLLOW, text)
