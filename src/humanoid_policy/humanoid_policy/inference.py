@@ -1,6 +1,7 @@
 """Inference in a thread beside the control loop, connected by single slots."""
 
 import logging
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -33,8 +34,9 @@ class InferenceResult:
 class Inference:
     """Compute one action at a time for the loop.
 
-    The loop calls `ask` and `answer`; another thread calls `run`, or `step` instead of it.
-    With `at_once` no other thread is needed: `ask` computes the result itself.
+    The loop calls `ask`, `answer` and `waited`; another thread calls `run`, or `step` instead of
+    it. With `at_once` no other thread is needed: `ask` computes the result itself. `clock` [s]
+    measures how long a request has waited.
 
     Args:
         compute: returns the action, (m,), of the inputs.
@@ -43,6 +45,8 @@ class Inference:
     def __init__(self, compute: Callable[[ObservationInputs], FloatArray]) -> None:
         self.compute = compute
         self.at_once = False
+        self.clock: Callable[[], float] | None = None
+        self._asked_at = -math.inf  # [s] of `clock`
         self._asked: LatestValue[InferenceRequest] = LatestValue()
         self._answered: LatestValue[InferenceResult] = LatestValue()
         self._wake = LockEvent()  # a request waits, or the end
@@ -51,6 +55,8 @@ class Inference:
     def ask(self, step: int, inputs: ObservationInputs) -> None:
         """Leave a request in place of one that was not taken."""
         self._asked.put(InferenceRequest(step, inputs))
+        if self.clock is not None:
+            self._asked_at = self.clock()
         if self.at_once:
             self.step()
         else:
@@ -60,6 +66,10 @@ class Inference:
         """Return the result of policy step `step`, None if it is not there. Others are dropped."""
         found = self._answered.take()
         return found if found is not None and found.step == step else None
+
+    def waited(self) -> float:
+        """Return the time since the latest request [s], infinity without a clock."""
+        return math.inf if self.clock is None else self.clock() - self._asked_at
 
     def close(self) -> None:
         """End `run`. Called by any thread."""

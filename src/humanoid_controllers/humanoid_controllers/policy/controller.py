@@ -20,7 +20,7 @@ from humanoid_controllers.policy.policy_check import (
 )
 from humanoid_policy.action import ActionLaw, Target
 from humanoid_policy.errors import PolicyFailedError
-from humanoid_policy.inference import Inference
+from humanoid_policy.inference import Inference, InferenceResult
 from humanoid_policy.model import PolicyModel, load_policy
 from humanoid_policy.motion_reference import reference_at
 from humanoid_policy.observation.inputs import ObservationInputs, Reference
@@ -35,6 +35,7 @@ from humanoid_policy.reason_codes import (
 # their target.
 START_TOLERANCE: Final = 0.3  # [rad]
 ROUNDING: Final = 1e-5  # [rad] of a motion that reaches a limit; the limit stage removes it
+EARLY: Final = 0.1  # [ticks] by which a tick may come too early for an action that is in time
 
 
 class RlPolicyController(Controller):
@@ -81,6 +82,7 @@ class RlPolicyController(Controller):
         # No velocity is commanded where it cannot act.
         self._has_velocity = robot.acts_per_tick("velocity").astype(np.float64)
         self._half_tick = 0.5 / robot.update_rate  # [s]
+        self._patience = metadata.policy_period - EARLY / robot.update_rate  # [s]
         self._step = 0  # number of the latest question, over all activations
 
     def check_start(self, state: JointState, now: float) -> None:
@@ -106,12 +108,11 @@ class RlPolicyController(Controller):
     def update(self, state: JointState, command: JointCommand, now: float, period: float) -> None:
         """See Controller. Raises PolicyFailedError for an action that must not be followed."""
         reference = None if self._motion is None else reference_at(self._motion, now - self._began)
-        is_step = now >= self._next - self._half_tick
+        is_step = now >= self._next - self._half_tick and self._takes_action()
         if is_step:
-            period_end = self._next + self._metadata.policy_period
-            held_up = period_end <= now + self._half_tick  # steps that were missed stay missed
-            self._next = now + self._metadata.policy_period if held_up else period_end
-            self._policy_step(state, now, reference)
+            held_up = now >= self._next + self._half_tick  # steps that were missed stay missed
+            self._next = (now if held_up else self._next) + self._metadata.policy_period
+            self._request(state, now, reference)
         if self._held is not None and (is_step or reference is not None):
             self._target = self._law.target(self._held, reference)
             self._refuse_beyond(self._target)
@@ -128,11 +129,23 @@ class RlPolicyController(Controller):
         """See Controller. The thread of the inference ends."""
         self.inference.close()
 
-    def _policy_step(self, state: JointState, now: float, reference: Reference | None) -> None:
-        """Take the action of the step before, and request the next one."""
-        if self._asked:
-            self._action = self._answered()
-            self._held = self._law.held(self._action, self._target.position)
+    def _takes_action(self) -> bool:
+        """Take the action of the step before; return False if the inference still has time.
+
+        A loop that is held up between the beginning of a tick and the question asks late: then the
+        next tick may come at once. Raises PolicyFailedError.
+        """
+        if not self._asked:
+            return True
+        answer = self.inference.answer(self._step)
+        if answer is None and self.inference.waited() < self._patience:
+            return False
+        self._action = self._checked(answer)
+        self._held = self._law.held(self._action, self._target.position)
+        return True
+
+    def _request(self, state: JointState, now: float, reference: Reference | None) -> None:
+        """Request the next action."""
         imu, velocity = self.live.present(now)
         position, speed, effort = state.array[:, self._rows]
         inputs = ObservationInputs(
@@ -149,9 +162,8 @@ class RlPolicyController(Controller):
         self._asked = True
         self.inference.ask(self._step, inputs)
 
-    def _answered(self) -> FloatArray:
-        """Return the action of the step before. Raises PolicyFailedError."""
-        answer = self.inference.answer(self._step)
+    def _checked(self, answer: InferenceResult | None) -> FloatArray:
+        """Return the action of an answer. Raises PolicyFailedError."""
         if answer is None:
             period = self._metadata.policy_period
             raise PolicyFailedError(POLICY_LATE, f"no action within {period:g} s")

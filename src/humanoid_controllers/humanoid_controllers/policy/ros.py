@@ -36,6 +36,7 @@ def attach_policy(context: PluginContext, controller: RlPolicyController) -> Non
     if context.simulated:
         controller.inference.at_once = True
     else:
+        controller.inference.clock = context.machine.clock
         context.machine.start("policy", side.infer)
 
 

@@ -69,15 +69,17 @@ def test_ticks_that_come_late_or_early_do_not_shift_the_policy_steps(bench: Make
     assert np.abs(np.array(asked) - grid).max() < 0.005
 
 
-def test_after_a_hold_up_no_policy_step_is_made_up_for(bench: MakeBench) -> None:
+@pytest.mark.parametrize("hold_up", [0.02, 0.5])
+def test_after_a_hold_up_no_policy_step_is_made_up_for(bench: MakeBench, hold_up: float) -> None:
+    """And the next action acts a whole policy period after its observation again."""
     robot = bench(0.0)
     asked: list[float] = []
     ask = robot.controller.inference.ask
     robot.controller.inference.ask = lambda *it: (asked.append(robot.now), ask(*it))
     robot.tick(8)
-    robot.now += 0.5
+    robot.now += hold_up
     robot.tick(9)
-    assert np.diff(asked) == pytest.approx([0.04, 0.54, 0.04, 0.04], abs=1e-6)
+    assert np.diff(asked) == pytest.approx([0.04, 0.04 + hold_up, 0.04, 0.04], abs=1e-6)
     assert len(asked) == 5
 
 

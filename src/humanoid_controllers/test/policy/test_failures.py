@@ -32,6 +32,23 @@ def test_a_late_action_ends_the_policy(bench: MakeBench) -> None:
     assert refused(robot, 8, infers=False) == ("POLICY_LATE", "no action within 0.04 s")
 
 
+def test_an_action_is_late_a_policy_period_after_the_question_and_no_earlier(
+    bench: MakeBench,
+) -> None:
+    """A tick that was held up before it asks is followed at once by the next one."""
+    robot = bench([1.0, 0.0], policy_period="0.01")
+    time = {"held up": 0.009}  # [s]
+    robot.controller.inference.clock = lambda: robot.now + time["held up"]
+    robot.tick(infers=False)
+    time["held up"] = 0.0
+    robot.tick()
+    assert robot.command.position[1] == pytest.approx(-0.5), "1 ms after the question"
+    robot.tick()
+    assert robot.command.position[1] > -0.5, "the action acts"
+    robot.tick(infers=False)
+    assert refused(robot) == ("POLICY_LATE", "no action within 0.01 s")
+
+
 def test_the_first_action_may_not_be_late_either(bench: MakeBench) -> None:
     assert refused(bench(0.0), 5, infers=False)[0] == "POLICY_LATE"
 
