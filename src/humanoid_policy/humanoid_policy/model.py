@@ -17,6 +17,11 @@ PACKAGE: Final = "package://"
 LARGEST: Final = 256 << 20  # [bytes] of a file: policies have a hundredth of it
 _FATAL: Final = 4  # the severity of ONNX Runtime's messages that are shown
 _LONGEST_SHOWN: Final = 200  # characters of a message of ONNX Runtime
+# Where ONNX Runtime looks for weights outside of the file. Without this entry it looks in the
+# working directory of the process, where a file of the same name may belong to another model.
+_WEIGHTS_FOLDER: Final = "session.model_external_initializers_file_folder_path"
+_NO_FOLDER: Final = "/dev/null"
+_OUTSIDE: Final = "External data"  # in ONNX Runtime's message about such weights
 
 
 class PolicyModel:
@@ -142,9 +147,14 @@ def _session(content: bytes, where: str) -> Any:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = _FATAL
+    options.add_session_config_entry(_WEIGHTS_FOLDER, _NO_FOLDER)
     try:
         return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
     except Exception as error:  # ONNX Runtime's errors have no common class
+        if _OUTSIDE in str(error):
+            text = "its weights are in another file, expected one file with model and weights"
+            remedy = "export it without external data (PyTorch: `external_data=False`)"
+            raise PolicyRefusedError(f"{where}: {text}: {remedy}") from error
         raise PolicyRefusedError(f"{where}: no ONNX model that runs: {_shown(error)}") from error
 
 

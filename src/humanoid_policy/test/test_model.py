@@ -139,6 +139,21 @@ def test_two_inputs_are_refused(properties: dict[str, str]) -> None:
         PolicyModel(model.SerializeToString(), "policy.onnx")
 
 
+def test_weights_in_another_file_are_refused(
+    properties: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise weights of another model count, if the working directory has a file of the name."""
+    import onnx
+
+    monkeypatch.chdir(tmp_path)
+    model = onnx.load_from_string(policy_model(properties))
+    file = tmp_path / "policy.onnx"
+    onnx.save(model, file, save_as_external_data=True, location="weights", size_threshold=0)
+    assert (tmp_path / "weights").exists()
+    with pytest.raises(PolicyRefusedError, match=f"{file}: its weights are in another file"):
+        load_policy(str(file))
+
+
 def test_a_model_without_metadata_is_refused(properties: dict[str, str]) -> None:
     import onnx
 
