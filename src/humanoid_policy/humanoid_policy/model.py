@@ -14,7 +14,9 @@ from humanoid_policy.metadata import PolicyMetadata
 from humanoid_policy.observation.observation import Float32Array, Observation
 
 PACKAGE: Final = "package://"
-LARGEST: Final = 256 << 20  # [bytes] of a file: policies have a hundredth of it
+# [bytes] of a file; policies have a tenth of it. ONNX Runtime holds the interpreter while it takes
+# one: 20 ms for this size. A larger file would hold up the control loop of a robot that is stiff.
+LARGEST: Final = 16 << 20
 _FATAL: Final = 4  # the severity of ONNX Runtime's messages that are shown
 _LONGEST_SHOWN: Final = 200  # characters of a message of ONNX Runtime
 # Where ONNX Runtime looks for weights outside of the file. Without this entry it looks in the

@@ -54,6 +54,15 @@ def test_a_device_is_refused_unread() -> None:
         load_policy("/dev/zero")
 
 
+def test_a_file_that_would_hold_up_the_control_loop_is_refused_unread(tmp_path: Path) -> None:
+    """A model of 197 MB held up a loop by 0.1 s and more: the watchdogs of the drives act then."""
+    file = tmp_path / "policy.onnx"
+    with file.open("wb") as content:
+        content.truncate(20 << 20)
+    with pytest.raises(PolicyRefusedError, match=f"{file}: 20971520 bytes, expected 16777216 at"):
+        load_policy(str(file))
+
+
 def test_a_path_must_be_absolute_or_in_a_package() -> None:
     with pytest.raises(PolicyRefusedError, match=r"model 'a/b.onnx': expected an absolute path"):
         policy_file("a/b.onnx")
