@@ -94,6 +94,7 @@ def test_the_inference_has_a_thread_unless_time_is_simulated(
     side.attach()
     assert side.machine.started == ["policy"]
     assert not side.controller.inference.at_once
+    assert side.controller.inference.clock == side.machine.clock
     side = make_side()
     side.attach(simulated=True)
     assert side.machine.started == []
