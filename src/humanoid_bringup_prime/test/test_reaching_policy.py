@@ -1,4 +1,4 @@
-"""The policy of Prime on the virtual robot: both arms follow their motion."""
+"""The policy of Prime on the virtual robot: both arms follow their motion, and rest at its end."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ END = 9.0  # [s] of the motion
 SETTLED = 1.0  # [s] after its begin: before, the arms hang below their targets
 # [rad], of all joints; the same gains without a policy: 0.17 and 0.25
 # (benchmarks/motion/reaching.py)
-WITHOUT_PAYLOAD, WITH_PAYLOAD = 0.05, 0.09
+WITHOUT_PAYLOAD, WITH_PAYLOAD = 0.07, 0.13
+STILL = 0.05  # [rad/s]: arms that swing had 2 rad/s
 
 
 @pytest.mark.parametrize(("mass", "allowed"), [(0.0, WITHOUT_PAYLOAD), (1.0, WITH_PAYLOAD)])
@@ -31,3 +32,14 @@ def test_the_arms_follow_the_motion(tmp_path: Path, mass: float, allowed: float)
         if tick * period >= SETTLED
     ]
     assert float(np.sqrt(np.mean(np.square(errors)))) < allowed
+
+
+@pytest.mark.parametrize("mass", [0.0, 1.0])
+def test_the_arms_rest_at_the_end_of_the_motion(tmp_path: Path, mass: float) -> None:
+    stack = Stack(tmp_path)
+    states = begin_motion(stack, mass)
+    stack.pass_time(END + 3.0)
+    assert stack.client.now.mode == Mode.LOCOMOTION, stack.client.now.status_message
+    states.clear()
+    stack.pass_time(1.0)
+    assert np.abs([it.velocity for it in states]).max() < STILL

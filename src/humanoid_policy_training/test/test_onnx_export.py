@@ -27,8 +27,13 @@ def test_the_file_computes_the_actions_of_the_network(task: ReachingTask, tmp_pa
         np.testing.assert_allclose(found, expected, atol=1e-6)
 
 
-def test_the_file_has_the_metadata_of_its_task(task: ReachingTask, tmp_path: Path) -> None:
+def test_the_file_has_the_metadata_of_its_task_with_a_lower_gain(
+    task: ReachingTask, tmp_path: Path
+) -> None:
     onnx_export.write_policy(tmp_path / "policy.onnx", task, np.zeros(task.network.size))
     session = runtime.InferenceSession(tmp_path / "policy.onnx", providers=["CPUExecutionProvider"])
     properties = session.get_modelmeta().custom_metadata_map
-    assert PolicyMetadata.from_strings(properties, "policy.onnx") == task.metadata
+    written = PolicyMetadata.from_strings(properties, "policy.onnx")
+    scale = task.metadata.action_scale
+    assert written.action_scale == pytest.approx([0.6 * it for it in scale])
+    assert written.model_copy(update={"action_scale": scale}) == task.metadata
