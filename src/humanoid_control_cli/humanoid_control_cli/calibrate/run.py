@@ -69,6 +69,7 @@ class Calibrating:
         def look() -> bool:
             if stop.count:
                 self._finish("abort")
+                return True  # the terminal may be closed
             for key in screen.pressed():
                 self._press(key)
             self._link.check_alone()
