@@ -17,6 +17,7 @@ import pytest
 import yaml
 from ament_index_python.packages import get_package_share_directory
 from rich.console import Console
+from rich.live import Live
 from test_support.terminal import Terminal
 from typer.testing import CliRunner
 
@@ -26,7 +27,6 @@ from humanoid_bringup.calibration.session import JointRow
 from humanoid_bringup.robot_package import find_robot
 from humanoid_control_cli.app import app
 from humanoid_control_cli.calibrate.screen import rendered, result_lines
-from humanoid_control_cli.terminal_keys import split_keys
 from prime_description import expand
 
 if TYPE_CHECKING:
@@ -352,9 +352,9 @@ def test_a_bad_argument_is_a_usage_error(used, arguments: str, message: str) -> 
 def terminal(start_once: Starter) -> Iterator[Callable[..., Terminal]]:
     opened = []
 
-    def begin(*arguments: str) -> Terminal:
+    def begin(*arguments: str, kind: str = "xterm") -> Terminal:
         words = [sys.executable, "-c", HC, "calibrate", *arguments]
-        environment = os.environ | start_once.environment | {"TERM": "xterm", "COLUMNS": "120"}
+        environment = os.environ | start_once.environment | {"TERM": kind, "COLUMNS": "120"}
         opened.append(Terminal(words, environment))
         return opened[-1]
 
@@ -406,9 +406,26 @@ def test_a_terminal_that_is_closed_restores_the_limp_joint(prime, terminal) -> N
     assert screen.process.wait(60) == 128 + signal.SIGHUP
 
 
-def test_keys_are_distinguished() -> None:
-    assert split_keys("n\x1b[Aq\x1bOBw") == ["n", "up", "q", "down", "w"]
-    assert split_keys("") == []
+def test_a_terminal_that_shows_no_table_is_refused(prime, terminal) -> None:
+    screen = terminal("--joint", "left_elbow_pitch", kind="dumb")
+    assert screen.finish() == 2
+    assert "is needed without a terminal that has keys and shows a table" in screen.text
+    assert prime.gates == []
+
+
+def test_a_low_terminal_shows_the_keys_and_why_a_joint_is_not_limp() -> None:
+    prior, limits = JointCalibration(1, 0.0), Interval(-1.0, 1.0)
+    swept = joint_result("elbow", prior, Interval(0.0, 0.6), limits, flip=False)
+    assert swept.warnings
+    rows = [JointRow(swept, 0.25, selected=False, loose=False)] * 14
+    screen = io.StringIO()
+    console = Console(width=80, height=24, file=screen, force_terminal=True, color_system=None)
+    with Live(console=console, auto_refresh=False) as live:
+        live.update(rendered(rows, "elbow cannot be limp"), refresh=True)
+        shown = screen.getvalue()
+    assert "0: none" in shown
+    assert "elbow cannot be limp" in shown
+    assert "..." in shown  # the warnings do not fit
 
 
 def test_the_table_has_each_number_of_a_joint_under_its_title() -> None:
@@ -416,7 +433,7 @@ def test_the_table_has_each_number_of_a_joint_under_its_title() -> None:
     result = joint_result("elbow", prior, Interval(-0.75, 1.15), limits, flip=False)
     console = Console(width=120, record=True, file=io.StringIO())
     console.print(rendered([JointRow(result, 0.25, selected=True, loose=True)], ""))
-    title, elbow = console.export_text().splitlines()[:2]
+    title, elbow = console.export_text().splitlines()[2:4]
     columns = ["joint", "limp", "raw", "min", "max", "sweep", "URDF", "dir", "offset"]
     assert title.split() == columns
     found = dict(zip(columns, elbow.split(), strict=True))

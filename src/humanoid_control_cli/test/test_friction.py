@@ -13,14 +13,14 @@ from typer.testing import CliRunner
 
 from humanoid_control_cli.app import app
 from humanoid_control_cli.friction.plot import plot
-from humanoid_control_cli.friction.record import is_within, record
+from humanoid_control_cli.friction.record import _Progress, is_within, record
 from humanoid_control_cli.friction.session import Settings
 from humanoid_control_cli.mode_client import ModeClient
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.rules.modes import Intent, Mode
 from humanoid_servo_controllers.friction_file import FrictionMaps, save_friction_maps
 from humanoid_servo_controllers.friction_recording.maps import Residual
-from humanoid_servo_controllers.friction_recording.recording import FrictionSample
+from humanoid_servo_controllers.friction_recording.recording import Bounds, FrictionSample
 from humanoid_servo_controllers.friction_recording.samples_file import save_samples
 from humanoid_servo_controllers.servo.friction_map import FrictionCurve, FrictionMap
 
@@ -218,3 +218,14 @@ def test_a_residual_is_compared_with_the_friction_and_the_resolution_of_a_record
     largest: float, friction: float, within: bool
 ) -> None:
     assert is_within(Residual(1, 0.0, largest, friction, 4), 0.15, 1.0) is within
+
+
+def test_a_terminal_that_draws_no_bar_gets_lines(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("TERM", "dumb")
+    monkeypatch.setenv("FORCE_COLOR", "1")  # as a terminal
+    recording = Settings("breakaway").recording(Bounds(-0.1, 0.1, -1.0, 1.0, 1.0, 1.0, 1))
+    with _Progress() as progress:
+        progress.show("left_wrist_roll", recording)
+        assert capsys.readouterr().err == "left_wrist_roll: 0% no sample yet\n"

@@ -1,14 +1,12 @@
 """`hc calibrate`: its options."""
 
 import math
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from humanoid_control_cli.robot.command import Timeout
-from humanoid_control_cli.terminal_keys import has_keys
 
 Joints = Annotated[
     list[str] | None,
@@ -80,9 +78,12 @@ def calibrate(  # noqa: PLR0913, PLR0917 - one argument for each option
             raise typer.BadParameter("is for --flip alone", param_hint=name)
     if duration is not None and not joint:
         raise typer.BadParameter("is for each --joint; give them", param_hint="'--duration'")
-    if duration is None and not (has_keys() and sys.stdout is not None and sys.stdout.isatty()):
+    from humanoid_control_cli.calibrate.screen import can_draw
+
+    if duration is None and not can_draw():
         raise typer.BadParameter(
-            "is needed without a terminal: there are no keys to end with", param_hint="'--duration'"
+            "is needed without a terminal that has keys and shows a table (TERM=dumb does not)",
+            param_hint="'--duration'",
         )
     from humanoid_control_cli.calibrate.run import Options
     from humanoid_control_cli.calibrate.run import calibrate as run

@@ -22,6 +22,12 @@ RIGHT: Final = ("raw", "min", "max", "sweep", "URDF", "dir", "offset")  # [rad],
 EMPTY: Final = "-"
 
 
+def can_draw() -> bool:
+    """Return whether the terminal has keys and redraws a table, which TERM=dumb does not."""
+    drawn = sys.stdout is not None and sys.stdout.isatty() and not Console().is_dumb_terminal
+    return drawn and has_keys()
+
+
 class Screen:
     """A table in the terminal. Use it in a `with` statement, whose end restores the terminal."""
 
@@ -32,8 +38,8 @@ class Screen:
         self._cleanup = ExitStack()
 
     def __enter__(self) -> Self:
-        console = Console(markup=False, highlight=False)
-        if console.is_terminal and has_keys():
+        if can_draw():
+            console = Console(markup=False, highlight=False)
             self._cleanup.enter_context(self._keys)
             self._live = self._cleanup.enter_context(Live(console=console, auto_refresh=False))
         return self
@@ -59,12 +65,16 @@ class Screen:
 
 
 def rendered(rows: Sequence[JointRow], message: str) -> RenderableType:
-    """Return the table of all joints [rad], the present wait, the warnings and the keys."""
-    parts: list[RenderableType] = [_table(rows)]
+    """Return the keys, the present wait, the table of all joints [rad] and the warnings.
+
+    A terminal cuts off what does not fit into its height: the end.
+    """
+    parts: list[RenderableType] = [
+        Text(KEYS_HELP, style="dim"),
+        Text(message, style="bold yellow"),
+        _table(rows),
+    ]
     parts += [Text(line, style="yellow") for line in warning_lines(row.result for row in rows)]
-    if message:
-        parts.append(Text(message, style="bold yellow"))
-    parts.append(Text(KEYS_HELP, style="dim"))
     return Group(*parts)
 
 

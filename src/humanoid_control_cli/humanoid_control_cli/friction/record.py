@@ -219,7 +219,7 @@ def _measured(
 
 
 class _Progress:
-    """A bar in a terminal, else a line now and then. To be used in a `with` statement."""
+    """A bar in a terminal that redraws it, else a line now and then. For a `with` statement."""
 
     def __init__(self) -> None:
         self._console = Console(stderr=True, markup=False, highlight=False)
@@ -238,7 +238,7 @@ class _Progress:
     def show(self, joint: str, recording: Recording) -> None:
         """Show how far `recording` of `joint` is."""
         text = _state(recording)
-        if not self._console.is_terminal:
+        if not self._console.is_terminal or self._console.is_dumb_terminal:
             if recording.fraction >= self._next.setdefault(joint, 0.0):
                 self._next[joint] += LINE_EVERY
                 self._console.print(f"{joint}: {recording.fraction:.0%} {text}")
