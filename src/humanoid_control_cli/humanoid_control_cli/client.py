@@ -59,6 +59,7 @@ class Client:
         )
         self._executor = SingleThreadedExecutor()
         self._executor.add_node(self.node)
+        self._callers: dict[str, Any] = {}  # by service: each one costs memory, and is searched for
         self._interrupts = Interrupts()
         self._open = ExitStack()
 
@@ -120,7 +121,9 @@ class Client:
         Raises `absent`, or NoAnswerError, if the service is absent or doesn't answer within the
         timeout.
         """
-        caller = self.node.create_client(kind, service)
+        if service not in self._callers:
+            self._callers[service] = self.node.create_client(kind, service)
+        caller = self._callers[service]
         if self.wait(caller.service_is_ready, self.timeout):
             call = caller.call_async(request)
             if self.wait(call.done, self.timeout):

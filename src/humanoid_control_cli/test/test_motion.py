@@ -232,6 +232,18 @@ def test_a_held_key_moves_the_joint_and_a_released_one_stops_it(
         terminal.process.kill()
 
 
+def test_each_stop_of_a_jog_uses_the_same_client_of_the_service(
+    remote: Starter, client: Client
+) -> None:
+    """A session may have thousands of stops: a client for each would slow it down."""
+    jogged = TrajectoryClient(client).jogged(ELBOW)
+    jogged.stop()
+    before = len(list(client.node.clients))
+    for _ in range(3):
+        jogged.stop()
+    assert len(list(client.node.clients)) == before
+
+
 def test_a_refused_jog_shows_the_reason_once(remote: Starter) -> None:
     motion = remote.hc("move", "right_elbow_pitch=-0.2", "--time", "60", "--timeout", str(TIMEOUT))
     motion.wait_for("moves for 60.00 s")
