@@ -69,6 +69,22 @@ def test_a_payload_is_not_identified_in_a_soft_mode(robot: Starter, modes: ModeC
     assert "the joints must be stiff: hc mode standby --wait" in text
 
 
+def test_a_pose_is_not_measured_in_a_soft_mode_that_began_at_the_prompt(
+    robot: Starter, modes: ModeClient
+) -> None:
+    """The joints rest: nothing but the mode tells that they do not hold their load."""
+    modes.request(Intent.DAMP)
+    modes.wait_for_ready_pose(modes.request(Intent.LOAD))
+    words = [sys.executable, "-c", HC, "payload", "identify", HAND, "--timeout", "60"]
+    terminal = Terminal(words, os.environ | robot.environment)
+    terminal.wait_for(lambda text: "then press Enter" in text)
+    modes.request(Intent.DAMP)
+    terminal.press("\r")
+    assert terminal.finish() == 1, terminal.text
+    assert "hc: in force is DAMPING (damping_controller, switch " in terminal.text
+    assert "pose 2 of 2" not in terminal.text
+
+
 def test_an_unknown_link_is_refused_before_a_pose_is_measured(robot: Starter) -> None:
     code, text = robot.ask("payload", "identify", "left_foot")
     assert code == 1

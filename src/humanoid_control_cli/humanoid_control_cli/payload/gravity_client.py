@@ -55,15 +55,12 @@ class GravityClient:
 
         Raises RefusedError in a soft mode and if joints do not come to rest, NoAnswerError.
         """
-        mode = self._modes.statement()
-        if mode.mode in SAFE_MODES:
-            raise RefusedError(
-                f"in force is {mode.in_force}: the joints must be stiff: hc mode standby --wait"
-            )
         self._client.wait(lambda: False, OLD)
+        self._require_stiff_joints()
         deadline = time.monotonic() + self._client.timeout
         while True:
             states = self._next(SAMPLES)
+            self._require_stiff_joints()
             positions = np.array([it.position for it in states])
             moved = np.ptp(positions, axis=0)
             if moved.max() <= AT_REST:
@@ -75,6 +72,14 @@ class GravityClient:
                     f"{name} moves: by {moved.max():.3f} rad in a second, expected {AT_REST:g} rad "
                     "at most: wait until it rests"
                 )
+
+    def _require_stiff_joints(self) -> None:
+        """Raise RefusedError in a soft mode, in which joints rest without holding their load."""
+        mode = self._modes.statement()
+        if mode.mode in SAFE_MODES:
+            raise RefusedError(
+                f"in force is {mode.in_force}: the joints must be stiff: hc mode standby --wait"
+            )
 
     def _next(self, count: int) -> list[GravityState]:
         """Return the next states."""
