@@ -38,6 +38,10 @@ class ModeClient:
         assert self.latest is not None
         return self.latest
 
+    def silence(self) -> float:
+        """Return the time [s] since the latest statement arrived."""
+        return self._client.clock() - self._stated_at
+
     def request(self, intent: Intent) -> StampedStatement:
         """Request a mode. Returns the statement that it is in force, or was already.
 
@@ -95,7 +99,7 @@ class ModeClient:
         self._client.subscribe(StandbyState, topic, note, LATCHED)
         timeout = self._client.timeout
         while not self._client.wait(lambda: finished or self._left(Mode.STANDBY), timeout):
-            if self._client.clock() - self._stated_at > timeout:
+            if self.silence() > timeout:
                 raise self._client.no_control_process()
             if self._stated_at - reported_at > timeout:  # STANDBY is still stated
                 name = self._client.node.resolve_topic_name(topic)

@@ -265,6 +265,30 @@ def test_a_refused_jog_shows_the_reason_once(remote: Starter) -> None:
         terminal.process.kill()
 
 
+def test_a_jog_of_a_silent_robot_is_not_sent(start: Starter, quick_controllers: Path) -> None:
+    """The robot would get the messages when it answers again, after the key was released."""
+    up = _own_robot(start, "mock", quick_controllers)
+    words = [sys.executable, "-c", HC, "jog", ELBOW, "--timeout", "2"]
+    terminal = Terminal(words, os.environ | start.environment | {"TERM": "xterm"})
+    control = up.descendant("humanoid_controllers/control")
+    try:
+        terminal.wait_for(lambda text: "hold arrow up or down" in text)
+        os.kill(control, signal.SIGSTOP)
+
+        def is_told() -> bool:
+            if "not sent: nothing is heard from the robot for 0.3 s" in terminal.text:
+                return True
+            terminal.press("\x1b[A")
+            return False
+
+        wait_until(is_told, "the reason")
+        terminal.process.send_signal(signal.SIGINT)
+        assert terminal.finish() == 1  # the stop is not answered
+    finally:
+        os.kill(control, signal.SIGCONT)
+        terminal.process.kill()
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_ends_a_jog_with_the_terminal_as_before(
     remote: Starter, number: signal.Signals

@@ -7,7 +7,7 @@ from typing import Final
 
 from humanoid_bringup.supervision.terminal_signals import StopSignals
 from humanoid_control_cli.client import Client
-from humanoid_control_cli.motion.trajectory_client import JoggedJoint
+from humanoid_control_cli.motion.trajectory_client import SILENCE, JoggedJoint
 from humanoid_control_cli.terminal_keys import Keys
 
 PERIOD: Final = 0.05  # [s] between two messages: four in the time after which a jog ends
@@ -41,8 +41,8 @@ class HeldKey:
 def jog(client: Client, joint: JoggedJoint, speed: float, say: Callable[[str], None]) -> int:
     """Jog `joint` at `speed` [rad/s] by keys until `q` or a signal; return the exit code.
 
-    `say` gets a first line when keys count, and each reason for which the robot refuses, once while
-    a key is held. The terminal is as before afterwards.
+    `say` gets a first line when keys count, and each reason for which a key has no effect, once
+    while it is held: the robot refuses or is silent. The terminal is as before afterwards.
     """
     with StopSignals() as signals, Keys() as keys:
         say(f"{joint.name} at {speed:g} rad/s: hold arrow up or down; q ends")
@@ -69,15 +69,17 @@ def _jog_by_keys(
             if key == END:
                 return
             held.note(key, now)
-        sign = SIGNS.get(held.held(now), 0.0)
+        sign, text = SIGNS.get(held.held(now), 0.0), ""
+        if sign and joint.is_silent:
+            sign, text = 0.0, f"not sent: nothing is heard from the robot for {SILENCE:g} s"
         if sign:
             joint.jog(sign * speed)
             sent += 1
-            refusal = joint.refusal if sent > ANSWERED else ""
-            if refusal and refusal != said:
-                say(f"refused: {refusal}")
-            said = refusal
-        elif sent:
+            text = f"refused: {joint.refusal}" if sent > ANSWERED and joint.refusal else ""
+        if text and text != said:
+            say(text)
+        said = text
+        if sent and not sign:
             joint.stop()
-            sent, said = 0, ""
+            sent = 0
         client.wait(lambda: signals.count, PERIOD)

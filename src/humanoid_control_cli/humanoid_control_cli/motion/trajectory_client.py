@@ -17,6 +17,7 @@ from humanoid_control_common.errors import RobotError
 from humanoid_controller_manager.ros.topics.qos_profiles import LATCHED_HISTORY
 from humanoid_motion.trajectory.points import Point
 
+SILENCE: Final = 0.3  # [s] without a statement of the mode manager, which come at 50 Hz
 SETTLING: Final = 0.3  # [s] in which the other controllers of the robot are discovered
 
 
@@ -205,7 +206,7 @@ class _RobotTime:
 
 
 class JoggedJoint:
-    """One joint of a trajectory controller."""
+    """One joint of a trajectory controller. Raises NoAnswerError without a control process."""
 
     def __init__(
         self, client: Client, controller: str, joint: str, state: Callable[[str], TrajectoryState]
@@ -214,6 +215,8 @@ class JoggedJoint:
         self._controller = controller
         self.name = joint
         self._state = state
+        self._modes = ModeClient(client)
+        self._modes.statement()
         self._topic = client.node.create_publisher(JointJog, f"{controller}/jog", 10)
         client.wait(self._topic.get_subscription_count, client.timeout)
 
@@ -223,6 +226,11 @@ class JoggedJoint:
         if state.status == TrajectoryState.ENDED:
             raise RefusedError(state.message)
         self._topic.publish(JointJog(joint_names=[self.name], velocities=[speed]))
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether nothing is heard from the robot: it would get messages late, after their key."""
+        return self._modes.silence() > SILENCE
 
     @property
     def refusal(self) -> str:
