@@ -8,7 +8,7 @@ import signal
 import sys
 import termios
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 
 from humanoid_control_cli.app import app
 from humanoid_control_cli.client import Client
-from humanoid_control_cli.errors import RefusedError
+from humanoid_control_cli.errors import NoAnswerError, RefusedError
 from humanoid_control_cli.mode_client import ModeClient
 from humanoid_control_cli.motion.jog import FIRST, REPEATED, HeldKey
 from humanoid_control_cli.motion.trajectory_client import TrajectoryClient
@@ -143,6 +143,26 @@ def test_a_motion_whose_caller_is_killed_goes_on_to_its_end(
     states: list[TrajectoryState] = []
     client.subscribe(TrajectoryState, "trajectory_controller/state", states.append, LATCHED_HISTORY)
     assert client.wait(lambda: states and states[-1].status == TrajectoryState.SUCCEEDED, TIMEOUT)
+
+
+def test_a_motion_whose_answer_is_lost_stops(
+    remote: Starter, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    accepted = client.accepted
+
+    def lose_answer(kind: Any, service: str, request: Any, absent: Any = None) -> Any:
+        answer = accepted(kind, service, request, absent)
+        if service.endswith("/move"):
+            raise NoAnswerError("lost")
+        return answer
+
+    motion = TrajectoryClient(client)
+    monkeypatch.setattr(client, "accepted", lose_answer)
+    states: list[TrajectoryState] = []
+    client.subscribe(TrajectoryState, "trajectory_controller/state", states.append, LATCHED_HISTORY)
+    with pytest.raises(NoAnswerError, match="lost"):
+        motion.move({ELBOW: 0.2}, 60.0, 0.0)
+    assert client.wait(lambda: states and states[-1].status == TrajectoryState.CANCELED, TIMEOUT)
 
 
 def test_a_robot_that_ends_during_a_motion_is_not_waited_for(

@@ -10,7 +10,7 @@ from humanoid_control_msgs.srv import FollowTrajectory, MoveJoints
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from humanoid_control_cli.client import CHECK_PERIOD, Client
-from humanoid_control_cli.errors import RefusedError
+from humanoid_control_cli.errors import NoAnswerError, RefusedError
 from humanoid_control_cli.mode_client import ModeClient
 from humanoid_control_cli.motion.states import STATE, WORDS, trajectory_controllers
 from humanoid_control_common.errors import RobotError
@@ -109,6 +109,7 @@ class TrajectoryClient:
         """Request a motion of controller `name`; return its response.
 
         Raises RefusedError; the motions of this client are stopped then, not those of others.
+        Raises NoAnswerError; whatever moves is stopped then, as this motion may have begun.
         """
         self._asked.add(name)
         try:
@@ -116,6 +117,12 @@ class TrajectoryClient:
         except RefusedError:
             for begun in self._goals:
                 self._client.trigger(f"{begun}/stop")
+            raise
+        except NoAnswerError as error:
+            try:
+                self.stop()
+            except NoAnswerError:
+                raise NoAnswerError(f"{error}; joints may move: `hc stop` stops them") from error
             raise
         self._goals[name] = answer.goal
         return answer
