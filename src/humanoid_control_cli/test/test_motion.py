@@ -22,13 +22,15 @@ from humanoid_control_cli.client import Client
 from humanoid_control_cli.errors import NoAnswerError, RefusedError
 from humanoid_control_cli.mode_client import ModeClient
 from humanoid_control_cli.motion.jog import FIRST, REPEATED, HeldKey
-from humanoid_control_cli.motion.trajectory_client import TrajectoryClient
+from humanoid_control_cli.motion.trajectory_client import SETTLING, TrajectoryClient
 from humanoid_control_common.errors import RobotError
 from humanoid_control_common.rules.modes import Intent
 from humanoid_controller_manager.ros.topics.qos_profiles import LATCHED_HISTORY
 from src.humanoid_control_cli.test.conftest import wait_until
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from src.humanoid_control_cli.test.conftest import Run, Starter
 
 EXAMPLE = Path(__file__).parents[3] / "docs/examples/trajectory.yaml"
@@ -71,6 +73,29 @@ def test_without_a_trajectory_controller_the_answer_names_the_command_that_loads
     client.timeout = 1.0
     with pytest.raises(RobotError, match=r"hc load docs/examples/trajectory\.yaml"):
         TrajectoryClient(client)
+
+
+@pytest.fixture
+def alone(start: Starter, monkeypatch: pytest.MonkeyPatch) -> Iterator[Client]:
+    """A client in a domain without a robot."""
+    for name, value in start.environment.items():
+        monkeypatch.setenv(name, value)
+    with Client(1.0) as client:
+        yield client
+
+
+def test_without_a_robot_no_controller_is_missed_although_another_hc_runs(alone: Client) -> None:
+    ModeClient(alone)  # publishes on /control_mode, as each `hc mode`
+    with pytest.raises(NoAnswerError, match="no control process answers"):
+        TrajectoryClient(alone)
+
+
+def test_a_robot_that_ends_while_its_controllers_are_searched_for_is_gone(alone: Client) -> None:
+    node = alone.node
+    state = node.create_publisher(TrajectoryState, "trajectory_controller/state", LATCHED_HISTORY)
+    end = node.create_timer(0.5 * SETTLING, lambda: (end.cancel(), node.destroy_publisher(state)))
+    with pytest.raises(NoAnswerError, match="no control process answers"):
+        TrajectoryClient(alone)
 
 
 def test_a_joint_moves_to_its_angle_in_the_time_it_is_given(remote: Starter) -> None:

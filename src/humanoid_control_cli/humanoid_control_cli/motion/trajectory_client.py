@@ -134,18 +134,22 @@ class TrajectoryClient:
             return trajectory_controllers(node)
 
         if not client.wait(found, client.timeout):
-            if node.count_publishers("control_mode") == 0:
+            if ModeClient(client).is_gone():
                 raise client.no_control_process()
             raise RobotError(
                 "no trajectory controller is loaded: `hc load docs/examples/trajectory.yaml` in "
                 "another mode than REMOTE, then `hc mode remote`; see docs/trajectories.md"
             )
         client.wait(lambda: False, SETTLING)
-        for name in found():
+        names = found()
+        for name in names:
             note = partial(self._states.__setitem__, name)
             client.subscribe(TrajectoryState, f"{name}/{STATE}", note, LATCHED_HISTORY)
-        names = found()
-        if not client.wait(lambda: all(name in self._states for name in names), client.timeout):
+
+        def stated() -> bool:
+            return bool(names) and all(name in self._states for name in names)
+
+        if not client.wait(stated, client.timeout):
             raise client.no_control_process()
 
     def _by_controller(self, values: Mapping[str, float]) -> dict[str, dict[str, float]]:
