@@ -27,6 +27,7 @@ from humanoid_bringup.calibration.session import JointRow
 from humanoid_bringup.robot_package import find_robot
 from humanoid_control_cli.app import app
 from humanoid_control_cli.calibrate.screen import rendered, result_lines
+from humanoid_control_cli.client import Client
 from prime_description import expand
 
 if TYPE_CHECKING:
@@ -207,6 +208,22 @@ def test_an_abort_restores_the_limp_joint_and_writes_nothing(prime, calibrate) -
     prime.wait_for(f"gate 3 0 {FACTORY}")
     assert prime.used.read_text() == before
     assert list(prime.used.parent.glob("*.bak")) == []
+
+
+def test_an_abort_before_the_robot_is_found_is_an_abort(
+    hc_here, start: Starter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ctrl-C comes when the search for the robot begins."""
+    wait = Client.wait
+
+    def interrupted(self: Client, condition: Callable[[], object], timeout: float) -> bool:
+        os.kill(os.getpid(), signal.SIGINT)
+        return wait(self, condition, timeout)
+
+    monkeypatch.setattr(Client, "wait", interrupted)
+    words = ("calibrate", "--joint", "left_elbow_pitch", "--duration", "1")
+    code, lines = hc_here(*words, **start.environment)
+    assert (code, lines) == (128 + signal.SIGINT, ["hc: aborted, nothing was written"])
 
 
 def test_a_robot_that_ends_while_a_joint_is_limp_is_reported_with_a_remedy(own_prime, hc) -> None:

@@ -153,6 +153,8 @@ def calibrate(options: Options) -> int:
         link = CalibrationLink(client.node)
         if not client.wait(lambda: link.described or stop.count, options.timeout):
             raise client.no_control_process()
+        if stop.count:
+            return _aborted(stop)
         robot = link.robot()
         for joint in (*options.joints, *options.flips):
             robot.joints.indices([joint])
@@ -164,9 +166,14 @@ def calibrate(options: Options) -> int:
         with Screen() as screen:
             wanted = Calibrating(client, link, session, options).run(stop, screen)
     if not wanted:
-        sys.stderr.write("hc: aborted, nothing was written\n")
-        return 128 + signal.Signals[stop.latest] if stop.count else 1
+        return _aborted(stop)
     return write(session.results(), robot, target)
+
+
+def _aborted(stop: StopSignals) -> int:
+    """Tell the operator about the abort. Returns the exit code."""
+    sys.stderr.write("hc: aborted, nothing was written\n")
+    return 128 + signal.Signals[stop.latest] if stop.count else 1
 
 
 def write(results: Sequence[JointResult], robot: Robot, target: Path) -> int:
