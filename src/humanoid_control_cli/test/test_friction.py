@@ -106,7 +106,7 @@ def test_a_second_friction_recording_is_refused_and_leaves_the_first_alone(
     assert first.finish() == 130
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT])
 def test_a_signal_at_the_question_unloads_the_recorder(
     robot: Starter, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, number: signal.Signals
 ) -> None:

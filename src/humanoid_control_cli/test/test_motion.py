@@ -37,6 +37,7 @@ EXAMPLE = Path(__file__).parents[3] / "docs/examples/trajectory.yaml"
 HC = "import sys; from humanoid_control_cli.main import main; sys.exit(main())"
 TIMEOUT = 30.0  # [s]; a dead-man's switch
 ELBOW = "left_elbow_pitch"
+STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
 
 @pytest.fixture(scope="module")
@@ -123,7 +124,7 @@ def test_outside_of_remote_the_answer_names_the_way_there(remote: Starter, clien
         motion.jogged(ELBOW).jog(0.1)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("number", STOPPING)
 def test_a_motion_whose_caller_is_told_to_end_stops(
     remote: Starter, client: Client, number: signal.Signals
 ) -> None:
@@ -334,7 +335,7 @@ def test_a_jog_of_a_silent_robot_is_not_sent(start: Starter, quick_controllers: 
         terminal.process.kill()
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("number", STOPPING)
 def test_a_signal_ends_a_jog_with_the_terminal_as_before(
     remote: Starter, number: signal.Signals
 ) -> None:

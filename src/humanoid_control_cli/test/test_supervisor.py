@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from signal import SIGHUP, SIGINT, SIGKILL, SIGTERM
+from signal import SIGHUP, SIGINT, SIGKILL, SIGQUIT, SIGTERM
 from typing import TYPE_CHECKING
 
 import pytest
@@ -22,7 +22,7 @@ import pytest
 from humanoid_bringup.supervision.output import Output
 from humanoid_bringup.supervision.processes import Child, Command, OrphanReaper
 from humanoid_bringup.supervision.supervisor import Supervisor
-from humanoid_bringup.supervision.terminal_signals import StopSignals
+from humanoid_bringup.supervision.terminal_signals import STOP_SIGNALS, StopSignals
 
 if TYPE_CHECKING:
     from src.humanoid_control_cli.test.conftest import Run, Starter
@@ -121,7 +121,9 @@ for i in range(20000):
         assert lines == [f"{label}  | line {i} " + "x" * (i % 97) for i in range(20000)]
 
 
-@pytest.mark.parametrize("number", [SIGINT, SIGTERM, SIGHUP], ids=lambda number: number.name)
+@pytest.mark.parametrize(
+    "number", [SIGINT, SIGTERM, SIGHUP, SIGQUIT], ids=lambda number: number.name
+)
 def test_single_signal_stops_all_processes_and_needed_ones_last(
     supervise, number: signal.Signals
 ) -> None:
@@ -465,7 +467,7 @@ def test_a_signal_while_the_last_process_is_reaped_drops_the_output(
         return lines
 
     monkeypatch.setattr(Child, "reap", reap_at_a_signal)
-    before = {number: signal.getsignal(number) for number in (SIGINT, SIGTERM, SIGHUP)}
+    before = {number: signal.getsignal(number) for number in STOP_SIGNALS}
     reader, writer = os.pipe()
     flood = Command("flood", ("head", "-c", "200000", "/dev/zero"))  # more than the pipe holds
     try:

@@ -7,11 +7,12 @@ from contextlib import suppress
 from types import FrameType
 from typing import Final, Self
 
-STOP_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+# SIGQUIT is Ctrl-\: without a handler it ends a program at once, whatever still moves.
+STOP_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
 
 class StopSignals:
-    """From entry on, SIGINT, SIGTERM and SIGHUP are only counted.
+    """From entry on, STOP_SIGNALS are only counted.
 
     From exit on they are ignored: the process is about to end, with its own exit code. A SIGHUP
     that is ignored from the start (nohup) stays so.

@@ -15,7 +15,7 @@ def carry_out(
 ) -> int:
     """Begin a motion, and wait for its end; return the exit code.
 
-    Ctrl-C, SIGTERM and a closed terminal stop it along its path; more of them meanwhile do not
+    A stop signal (Ctrl-C, a closed terminal) stops it along its path; more of them meanwhile do not
     interrupt that. So does a failure of `say`: nothing would watch the motion then.
 
     Args:
