@@ -31,19 +31,7 @@ _LIMP: Final = 5.0  # [s]
 
 def _drive_on() -> None:
     """DAMPING turns the wrists with an effort."""
-    update = DampingController.update
-
-    def pushing(
-        self: DampingController,
-        state: JointState,
-        command: JointCommand,
-        now: float,
-        period: float,
-    ) -> None:
-        update(self, state, command, now, period)
-        command.effort[:] = _PUSH
-
-    put(DampingController, "update", pushing)
+    _begin_with(float("inf"), lambda command: command.effort.fill(_PUSH))
 
 
 def _begin_with(seconds: float, change: Callable[[JointCommand], None]) -> None:
@@ -134,7 +122,7 @@ def _without_limits() -> None:
 
 def _late_policy_followed() -> None:
     """Replace an action that is late by the one before."""
-    put(RlPolicyController, "_answered", lambda self: self._action)
+    put(RlPolicyController, "_checked", lambda self, _answer: self._action)
 
 
 def _without_files() -> None:

@@ -47,6 +47,8 @@ CONFIRMATION_LIMIT: Final = 0.5  # [s] the hardware has to confirm a mode's impe
 # one such hold-up would be longer than a period.
 SHORTEST_UPDATE_TIMEOUT: Final = 0.005
 
+# Rows of JointCommand.array: velocity, effort and stiffness. A safe mode only damps.
+_MOVING: Final = slice(1, 4)
 _FOR_CALIBRATION: Final = (
     "the robot was started for `hc calibrate`, without stiff modes: start it without --calibrate"
 )
@@ -367,10 +369,10 @@ class ActiveController:
             joints = self._hardware.joints.named(candidate.invalid_joints())
             text = f"{slot.name} gave an invalid command for {joints}"
             return Reason.of(INVALID_COMMAND, text), None
-        if slot.mode in SAFE_MODES and candidate.stiffness.any():
-            joints = self._hardware.joints.named(candidate.stiffness > 0.0)
-            text = f"{slot.name} commands stiffness in {slot.mode.name}, expected 0, for {joints}"
-            return Reason.of(INVALID_COMMAND, text), None
+        if slot.mode in SAFE_MODES and candidate.array[_MOVING].any():
+            joints = self._hardware.joints.named(np.abs(candidate.array[_MOVING]).max(axis=0) > 0.0)
+            text = f"{slot.name} commands stiffness, velocity or effort in {slot.mode.name}"
+            return Reason.of(INVALID_COMMAND, f"{text}, expected 0, for {joints}"), None
         np.copyto(command.array, candidate.array)
         return NO_REASON, None
 

@@ -78,23 +78,26 @@ def test_a_failing_controller_is_replaced_in_the_same_tick(
     assert robot.controllers["torque"].calls[-1] == "on_deactivate"
 
 
+@pytest.mark.parametrize("interface", ["velocity", "effort", "stiffness"])
 @pytest.mark.parametrize(("name", "mode"), [("damped", "DAMPING"), ("limp", "ZERO_TORQUE")])
-def test_a_soft_mode_commands_no_stiffness(rig: Any, name: str, mode: str) -> None:
+def test_a_soft_mode_commands_nothing_that_moves_a_joint(
+    rig: Any, name: str, mode: str, interface: str
+) -> None:
     robot = rig().start(name)
     robot.tick()
 
-    def stiffen(state: Any, command: Any, now: float, period: float) -> None:
+    def move(state: Any, command: Any, now: float, period: float) -> None:
         command.array.fill(0.0)
-        command.stiffness[1] = 20.0
+        getattr(command, interface)[1] = 1.0
 
-    robot.controllers[name].behave = stiffen
+    robot.controllers[name].behave = move
     snapshot = robot.tick()
 
     assert snapshot.fall is not None
-    text = f"{name} commands stiffness in {mode}, expected 0, for b"
+    text = f"{name} commands stiffness, velocity or effort in {mode}, expected 0, for b"
     assert snapshot.fall.reason.text.startswith(text)
     assert snapshot.fall.reason.codes[0] == "INVALID_COMMAND"
-    assert not any(np.any(written[3]) for written in robot.arm.written)
+    assert not any(np.any(written[1:4]) for written in robot.arm.written)
 
 
 def test_a_fallback_that_is_in_charge_continues_where_those_before_it_fail(rig: Any) -> None:

@@ -121,13 +121,14 @@ def test_a_loop_that_stands_still_is_an_error_with_its_fix(watched) -> None:
 
 def test_a_joint_is_named_while_its_command_is_limited(watched) -> None:
     rig = watched.rig
-    rig.controllers["damped"].behave = far_target
+    rig.run("torque")
+    rig.controllers["torque"].behave = far_target
     rig.tick()
     found = watched.report()[LIMITS]
     assert found.level is WARN
     assert "b (" in found.message
     assert "a (" not in found.message
-    rig.controllers["damped"].behave = None
+    rig.controllers["torque"].behave = None
     watched.report()
     rig.tick()
     assert watched.report()[LIMITS].level is OK
