@@ -16,6 +16,7 @@ class SteppedClient(Client):
     def __init__(self, robot: SteppedRobot, timeout: float = 10.0) -> None:
         self._own = Participant(robot, "hc")
         self.node, self.timeout = self._own.node, timeout
+        self._callers = {}
 
     def __enter__(self) -> Self:
         return self

@@ -78,8 +78,8 @@ def _proofs(family: MotorFamily, count: int) -> Iterator[str]:
     for (first, one), (second, other) in combinations(enumerate(proofs), 2):
         if _overlap(one, other):
             yield (
-                f"disabled_proof() takes the same frame as that of motors {first} and {second}, "
-                "so one would prove that the other is disabled: expected the motor's id in it"
+                f"disabled_proof() takes the same frame for motors {first} and {second}, so one "
+                "would prove that the other is disabled: expected the motor's id in it"
             )
 
 

@@ -36,10 +36,10 @@ def same(value: object) -> Callable[..., object]:
         ({"saturated": same(np.array([True, False]))}, r"does not report a position of 1e\+12"),
         ({"gains": same([])}, r"does not report a stiffness of 1e\+12, expected True for every"),
         ({"disabled_proof": same(FIRST)}, r"names feedback, but feedback_rate is 0"),
-        ({"disabled_proof": same(SHARED)}, r"takes the same frame as that of motors 0 and 1"),
+        ({"disabled_proof": same(SHARED)}, r"takes the same frame for motors 0 and 1"),
         (
             {"feedback_rate": 100.0, "disabled_proof": lambda motor: (FIRST, SECOND)[motor]},
-            r"takes the same frame as that of motors 0 and 1, so one would prove that the other",
+            r"takes the same frame for motors 0 and 1, so one would prove that the other",
         ),
     ],
 )
