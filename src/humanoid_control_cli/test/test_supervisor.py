@@ -30,8 +30,9 @@ if TYPE_CHECKING:
 PROGRAM = str(Path(__file__).with_name("supervise.py"))
 
 # Prints when it is ready, and when it receives the request to end.
+# A signal that comes right before a `signal.pause()` has no effect until the next one.
 POLITE = """
-import signal, sys
+import signal, sys, time
 def stop(number, frame):
     print("asked by", signal.Signals(number).name)
     sys.exit(0)
@@ -39,7 +40,7 @@ for number in (signal.SIGINT, signal.SIGTERM):
     signal.signal(number, stop)
 print("ready")
 while True:
-    signal.pause()
+    time.sleep(0.01)
 """
 STUBBORN = """
 import signal
@@ -443,7 +444,7 @@ def test_a_terminals_interrupt_arrives_once_and_labels_are_coloured(tmp_path: Pa
 
 
 def test_a_reader_that_stands_still_does_not_hold_up_the_stop(tmp_path: Path) -> None:
-    flood = POLITE.replace("signal.pause()", 'print("x" * 1000)')
+    flood = POLITE.replace("time.sleep(0.01)", 'print("x" * 1000)')
     asked = json.dumps({"commands": {"flood": python(flood)}, "note": str(tmp_path / "note")})
     with subprocess.Popen([sys.executable, PROGRAM, asked], stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
@@ -485,7 +486,7 @@ def test_a_signal_while_the_last_process_is_reaped_drops_the_output(
 def test_a_reader_that_goes_away_stops_all(supervise, start) -> None:
     # The supervisor detects the closed output at the next line, so the process must write one
     # later.
-    talking = POLITE.replace("signal.pause()", 'print("more"); signal.sigtimedwait([], 0.01)')
+    talking = POLITE.replace("time.sleep(0.01)", 'print("more"); signal.sigtimedwait([], 0.01)')
     asked = json.dumps({"commands": {"a": python(POLITE), "b": python(talking)}})
     run = start(
         "bash", "-c", f"{sys.executable} {PROGRAM} '{asked}' | head -n 1; echo ${{PIPESTATUS[0]}}"

@@ -46,7 +46,7 @@ while label == "wire" and not (log.parent / "box.pid").exists():
     time.sleep(0.01)
 print("ready", flush=True)
 while True:
-    signal.pause()
+    time.sleep(0.01)
 """
 LAUNCH = """
 import os, signal, subprocess, sys
