@@ -28,7 +28,7 @@ class Companion(ABC):
         """React to a change of mode, phase or safety in the latest snapshot."""
 
     def diagnose(self) -> Sequence[Diagnosis]:
-        """Return the diagnoses of this node, always of the same names. Called very often."""
+        """Return the diagnoses of this node, always of the same names. Called at each change."""
         return ()
 
     def lead_down(self) -> None:
