@@ -24,7 +24,7 @@ open(sys.argv[1], "w").write("done")
 
 
 @pytest.mark.parametrize("opened", [os.pipe, os.openpty], ids=["pipe", "terminal"])
-def test_a_program_whose_messages_nobody_reads_goes_on(
+def test_a_program_whose_messages_are_not_read_goes_on(
     opened: Callable[[], tuple[int, int]], tmp_path: object
 ) -> None:
     reader, writer = opened()

@@ -55,7 +55,7 @@ def test_random_faults_and_former_defects_violate_nothing(robot: str) -> None:
     assert len({entry.result.kind for entry in entries}) >= SHORT[robot]
 
 
-def test_a_trial_is_the_same_whenever_and_by_whichever_worker_it_is_run() -> None:
+def test_a_trial_is_the_same_at_any_time_and_in_any_worker() -> None:
     trials = drawn([STEPPED["ring: frames lost, 1 to 50 %"]], 4, SEED)
     assert list(campaign(trials, workers=1)) == list(campaign(trials[::-1], workers=2))[::-1]
 

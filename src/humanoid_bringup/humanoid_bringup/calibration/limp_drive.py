@@ -231,7 +231,7 @@ class LimpDrives:
 
 
 def _must_be_restored(record: DriveRecord) -> bool:
-    """Return True if the drive must be restored, whichever program left its gate open."""
+    """Return True if the drive must be restored: its gate may be open since an earlier program."""
     return not record.is_restored and (record.touched or record.gate_open)
 
 

@@ -240,12 +240,12 @@ class JoggedJoint:
 
     @property
     def is_silent(self) -> bool:
-        """Whether nothing is heard from the robot: it would get messages late, after their key."""
+        """Whether the robot is silent: a jog could arrive after its key was released."""
         return self._modes.silence() > SILENCE
 
     @property
     def refusal(self) -> str:
-        """Why the robot refused the latest request, of whichever client; empty if it did not."""
+        """Why the robot refused the latest request of any client; empty if it did not."""
         return str(self._state(self._controller).refusal)
 
     def stop(self) -> None:

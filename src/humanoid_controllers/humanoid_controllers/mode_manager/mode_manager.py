@@ -175,7 +175,7 @@ class ModeManager:
         self._closed = self._message = closed
 
     def go_down(self, mode: Mode) -> None:
-        """Make the loop switch to a safe `mode`, whichever mode is in force."""
+        """Make the loop switch to a safe `mode`, from any mode."""
         self._requests.go_down(self._controller_of(mode) or self._way_down)
 
     def observe(self, now: float) -> Snapshot:

@@ -468,7 +468,7 @@ def test_an_identifier_that_does_not_fit_stops_all_frames(adapter, bus) -> None:
     assert b"T" not in adapter.received()
 
 
-def test_a_lost_adapter_is_reported_whichever_way_it_is_used(adapter, bus) -> None:
+def test_a_lost_adapter_is_reported_by_each_way_to_use_it(adapter, bus) -> None:
     adapter.unplug()
     with pytest.raises(AdapterLostError, match="plug it in"):
         while not bus.receive_all(0.1):

@@ -15,7 +15,7 @@ class LinkPair:
 
     @classmethod
     def of(cls, one: str, other: str) -> Self:
-        """Return the pair of two links, in whichever order they are given."""
+        """Return the pair of two links, in either order."""
         return cls(*sorted((one, other)))
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""Distances are exact for every shape, and by whichever side links approach each other."""
+"""Distances are exact for every shape, from whatever side the links approach each other."""
 
 from __future__ import annotations
 

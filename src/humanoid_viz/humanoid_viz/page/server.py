@@ -70,7 +70,7 @@ class GuardedServe(websockets.asyncio.server.serve):
 
 
 def _in_one_line(record: logging.LogRecord) -> bool:
-    """Log an error of a connection without its traceback: whoever connects can cause it."""
+    """Log an error of a connection without its traceback: any client can cause it."""
     error = record.exc_info[1] if record.exc_info else None
     if error is not None:
         cause = error.__cause__ or error

@@ -136,13 +136,14 @@ class CallbackExecutor(SingleThreadedExecutor):  # type: ignore[misc] # rclpy ha
 
     def add_node(self, node: Node) -> bool:
         """See Executor."""
-        self._changed = True
-        return bool(super().add_node(node))
+        added = bool(super().add_node(node))
+        self.wake()
+        return added
 
     def remove_node(self, node: Node) -> None:
         """See Executor."""
-        self._changed = True
         super().remove_node(node)
+        self.wake()
 
     def create_task(self, callback: Any, *args: Any, **kwargs: Any) -> Task:
         """See Executor."""

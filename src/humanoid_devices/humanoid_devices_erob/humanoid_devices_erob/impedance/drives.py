@@ -70,7 +70,7 @@ class ImpedanceParameters(StrictModel):
 
     @model_validator(mode="after")
     def _soft(self) -> Self:
-        # Every fall leads to these modes, whichever controller implements them.
+        # Every fall leads to these modes; any controller may implement them.
         for mode, is_damped in ((Mode.ZERO_TORQUE, False), (Mode.DAMPING, True)):
             if self.mode_kp[mode] > 0.0 or (self.mode_kd[mode] > 0.0) is not is_damped:
                 raise ValueError(
