@@ -215,8 +215,8 @@ class Starter:
 
     def bring_up(self, backend: str, controllers: Path) -> None:
         words = ("--no-viewer", "--no-black-box", "--controllers", str(controllers))
-        up = self.hc("up", backend, *words)
-        up.wait_for("Prime is up")
+        self.up = self.hc("up", backend, *words)
+        self.up.wait_for("Prime is up")
 
     def temporary_files(self, pattern: str) -> set[Path]:
         """Return the temporary files that the programs have left."""

@@ -62,7 +62,7 @@ def remote(robot: Starter, client: Client) -> Starter:
     modes = ModeClient(client)
     modes.request(Intent.DAMP)
     code, text = robot.ask("load", str(EXAMPLE))
-    assert code == 0, text
+    assert code == 0, f"{text}\n{robot.up.text}"
     modes.wait_for_ready_pose(modes.request(Intent.LOAD))
     modes.request(Intent.START_REMOTE)
     return robot
