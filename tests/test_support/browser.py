@@ -1,6 +1,7 @@
 """The page in a real browser, for tests: its view and its buttons. Needs playwright."""
 
 import io
+import re
 import shutil
 import time
 from collections.abc import Callable, Iterator
@@ -56,7 +57,7 @@ class OperatorPage:
         self.page.goto(f"{url}/?fixedDpr={sharpness}")
         expect(self.page.locator(".hc-connection")).to_be_visible(timeout=GIVE_UP * 1000)
 
-    def shows(self, text: str, where: str = "body") -> None:
+    def shows(self, text: str | re.Pattern[str], where: str = "body") -> None:
         """Wait until the element `where` (a CSS selector) shows `text`."""
         expect(self.page.locator(where)).to_contain_text(text, timeout=GIVE_UP * 1000)
 

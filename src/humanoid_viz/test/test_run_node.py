@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 
 import pytest
 import rclpy
 from rclpy.executors import SingleThreadedExecutor
-from rclpy.node import Node
+from rclpy.guard_condition import GuardCondition
+from std_msgs.msg import Bool
 
 from humanoid_viz.nodes.interruptible_sleep import InterruptibleSleep
 from humanoid_viz.nodes.run_node import spinning
+from humanoid_viz.nodes.viewer_node import STOP_TOPIC, ViewerNode
+from humanoid_viz.state.latest_messages import LatestMessages
 
 
 @pytest.fixture
-def node() -> Iterator[Node]:
+def node() -> Iterator[ViewerNode]:
     rclpy.init()
-    node = rclpy.create_node("any")
+    node = ViewerNode(LatestMessages())
     yield node
     node.destroy_node()
     rclpy.try_shutdown()
@@ -37,3 +41,16 @@ def test_executor_is_shut_down_after_its_thread_has_ended(node, monkeypatch) -> 
         pass
     assert "MainThread" in alive
     assert "ros" not in alive
+
+
+def test_a_stop_is_sent_although_the_middleware_loses_the_trigger_of_the_click(
+    node, monkeypatch
+) -> None:
+    stopped = threading.Event()
+    node.create_subscription(Bool, STOP_TOPIC, lambda _: stopped.set(), 10)
+    monkeypatch.setattr(GuardCondition, "trigger", lambda _: None)
+    with spinning(node, InterruptibleSleep()):
+        while not node.count_subscribers(STOP_TOPIC):
+            time.sleep(0.01)
+        node.emergency_stop()
+        assert stopped.wait(30.0)  # a dead-man's switch

@@ -90,6 +90,7 @@ def spinning(node: ViewerNode, sleeper: InterruptibleSleep) -> Iterator[None]:
         try:
             while not ended.is_set():
                 executor.spin_once(timeout_sec=SPIN_TIMEOUT)
+                node.run_actions()
         except BaseException as error:
             failures.append(error)
             sleeper.stop()

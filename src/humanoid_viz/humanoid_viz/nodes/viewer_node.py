@@ -33,7 +33,7 @@ class ViewerNode(FixedParameters, Node):  # type: ignore[misc]  # rclpy counts a
         super().__init__("viewer")
         self._messages = messages
         self._actions: deque[Callable[[], None]] = deque()
-        self._wake = self.create_guard_condition(self._run_actions)
+        self._wake = self.create_guard_condition(lambda: None)
         self._requests = self.create_publisher(ControlMode, "control_mode", 10)
         self._stops = self.create_publisher(Bool, STOP_TOPIC, 10)
         self._clear_fault = self.create_client(ClearFault, CLEAR_FAULT)
@@ -109,6 +109,15 @@ class ViewerNode(FixedParameters, Node):  # type: ignore[misc]  # rclpy counts a
         """Publish an emergency stop; from any thread."""
         self._queue(self._publish_stop)
 
+    def run_actions(self) -> None:
+        """Do what the operator has requested; in the executor's thread, after each wait.
+
+        A guard condition could not call it: rmw_fastrtps loses a trigger that comes at the end of a
+        wait, and with it the click.
+        """
+        while self._actions:
+            self._actions.popleft()()
+
     def _queue(self, act: Callable[[], None]) -> None:
         self._actions.append(act)
         self._wake.trigger()
@@ -120,10 +129,6 @@ class ViewerNode(FixedParameters, Node):  # type: ignore[misc]  # rclpy counts a
 
     def _answer(self, text: str, *, refused: bool = False) -> None:
         self._messages.put_answer(text, refused=refused, time=time.monotonic())
-
-    def _run_actions(self) -> None:
-        while self._actions:
-            self._actions.popleft()()
 
     def _publish_stop(self) -> None:
         self._stops.publish(Bool(data=True))

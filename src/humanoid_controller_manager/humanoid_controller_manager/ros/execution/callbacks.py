@@ -18,6 +18,7 @@ from rclpy.executors import (
     TimeoutException,
     timeout_sec_to_nsec,
 )
+from rclpy.guard_condition import GuardCondition
 from rclpy.node import Node
 from rclpy.task import Task
 
@@ -26,6 +27,7 @@ from humanoid_control_common.machine.linux import LINUX
 from humanoid_control_common.rules.reasons import Reason
 from humanoid_control_common.rules.safety import SafetyLevel, SafetyReport
 from humanoid_controller_manager.reason_codes import ROS_CALLBACK_RAISED
+from humanoid_controller_manager.ros.execution.kept_triggers import take_trigger
 from humanoid_controller_manager.ros.execution.prepared_wait_set import (
     WAITABLE,
     PreparedWaitSet,
@@ -236,6 +238,10 @@ class CallbackExecutor(SingleThreadedExecutor):  # type: ignore[misc] # rclpy ha
                 await execute()
         finally:
             entity.callback_group.ending_execution(entity)
+
+    def _take_guard_condition(self, guard: GuardCondition) -> Any:
+        take_trigger(guard)
+        return super()._take_guard_condition(guard)
 
     def _release(self) -> None:
         if self._prepared is not None:

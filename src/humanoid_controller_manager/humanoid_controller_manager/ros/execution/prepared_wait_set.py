@@ -19,6 +19,7 @@ from rclpy.node import Node
 from rclpy.waitable import NumberOfEntities
 
 from humanoid_control_common.middleware.polled_topic import PolledGroup
+from humanoid_controller_manager.ros.execution.kept_triggers import has_kept_trigger
 
 
 class Ready(NamedTuple):
@@ -87,6 +88,7 @@ class PreparedWaitSet:
         for waker in filter(lambda it: self._use(it.handle), wakers):
             self._adding.append((_ADD["guard_condition"], waker.handle))
             count += _ONE["guard_condition"]
+        self._guards = self._entities["guard_condition"].values()
         used = [it for it in waitables if self._use(it.entity)]
         for ready in used:
             count += ready.entity.get_num_entities()
@@ -115,7 +117,8 @@ class PreparedWaitSet:
         for kind, entities in self._entities.items():
             pointers = wait_set.get_ready_entities(kind)
             ready += [entities[pointer] for pointer in pointers if pointer in entities]
-        return ready
+        kept = filter(lambda it: has_kept_trigger(it.entity), self._guards)
+        return [*ready, *(it for it in kept if it not in ready)]
 
     def close(self) -> None:
         """Release the entities."""

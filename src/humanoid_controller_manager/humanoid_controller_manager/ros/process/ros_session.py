@@ -26,13 +26,17 @@ from humanoid_control_common.middleware.limited_close import limited_close
 from humanoid_control_common.middleware.ros_log import RosLogHandler
 from humanoid_control_common.middleware.type_support import load_type_support
 from humanoid_controller_manager.ros.execution.callbacks import CallbackExecutor
+from humanoid_controller_manager.ros.execution.kept_triggers import KeptTriggers
 from humanoid_controller_manager.ros.execution.prompt_answers import PromptAnswers
 
 SPIN_TIMEOUT: Final = 0.05  # [s] between two checks for the end
 
 
-class ParameterNode(FixedParameters, PromptAnswers, Node):  # type: ignore[misc] # rclpy: untyped
-    """A node whose parameters are read once, and whose services never wait for a client."""
+class ParameterNode(FixedParameters, PromptAnswers, KeptTriggers, Node):  # type: ignore[misc]
+    """A node whose parameters are read once, and whose services never wait for a client.
+
+    No trigger of its guard conditions is lost.
+    """
 
 
 class RosSession:
