@@ -160,6 +160,7 @@ class MeasurementCheck:
         self._has_suspects = bool(beyond.any())
         believed = self._strikes >= STRIKES
         reasons = [self._reason(i, state) for i in np.flatnonzero(believed).tolist()]
+        np.copyto(self._window_start, state.position, where=believed)  # it is reported once
         doubted = beyond & ~believed
         if not doubted.any():
             self._believe(state)

@@ -78,7 +78,7 @@ def test_an_encoder_that_jumped_and_stays_there_is_reported_once(watched: Watche
     text = watched.show(1.5)
     assert text == ("b is 1.3 rad from where it was 20 ms ago (velocity safety limit 4.5 rad/s)")
     assert watched.state.position[1] == 1.5
-    assert watched.show(1.5) == ""
+    assert {watched.show(1.5) for _ in range(50)} == {""}
 
 
 def test_a_runaway_is_caught_in_its_second_tick_without_a_measured_velocity(
