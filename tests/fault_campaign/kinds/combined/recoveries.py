@@ -212,7 +212,8 @@ _bring_ups: Final = partial(
     dies=(MAIN,),
     allowed=(
         LETS_GO,
-        Allowed(ViolationType.EFFORT, 1.15, _MET),
+        # The current limit of a wrist's eRob70 makes 34.9 Nm, 1.164 of the joint's limit.
+        Allowed(ViolationType.EFFORT, 1.17, _MET),
         Allowed(ViolationType.JUMP, 0.1, _MET),
     ),
     alone=True,
