@@ -5,8 +5,10 @@ the target from the start, in units of SCALE. First `hc up mujoco --joint-stream
 `hc mode standby --wait`. Usage: joint_stream_policy.py SECONDS POLICY.onnx
 """
 
+import os
 import sys
 
+os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # read by the import of onnxruntime
 import numpy as np
 import onnxruntime
 

@@ -1,5 +1,6 @@
 """A policy's model: an ONNX file, run by ONNX Runtime on one thread."""
 
+import os
 from contextlib import suppress
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
@@ -23,6 +24,9 @@ _LONGEST_SHOWN: Final = 200  # characters of a message of ONNX Runtime
 # working directory of the process, where a file of the same name may belong to another model.
 _WEIGHTS_FOLDER: Final = "session.model_external_initializers_file_folder_path"
 _NO_FOLDER: Final = "/dev/null"
+# Without it ONNX Runtime 1.32 keeps an identifier of the machine in HOME, and a thread of it sends
+# reports to its maker over the network.
+_NO_TELEMETRY: Final = "ORT_DISABLE_TELEMETRY"
 _OUTSIDE: Final = "External data"  # in ONNX Runtime's message about such weights
 
 
@@ -140,12 +144,19 @@ def load_runtime() -> None:
     The import holds the interpreter for 25 ms: beside the loop, it would delay a tick.
     """
     with suppress(ImportError):
-        import onnxruntime  # noqa: F401
+        _runtime()
+
+
+def _runtime() -> Any:
+    """Import ONNX Runtime, which only policies need, without its telemetry."""
+    os.environ.setdefault(_NO_TELEMETRY, "1")
+    import onnxruntime
+
+    return onnxruntime
 
 
 def _session(content: bytes, where: str) -> Any:
-    import onnxruntime  # only policies need it
-
+    onnxruntime = _runtime()
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = _FATAL

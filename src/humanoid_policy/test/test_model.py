@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +22,24 @@ def test_the_action_is_that_of_the_model(properties: dict[str, str]) -> None:
     action = model.infer(observation)
     assert action.dtype == np.float64
     assert action == pytest.approx(observation @ weights + [1.0, -1.0])
+
+
+LOADS = """
+import sys
+from humanoid_policy.model import load_policy
+load_policy(sys.argv[1])
+"""
+
+
+def test_no_report_is_kept_or_sent_about_the_use_of_policies(
+    properties: dict[str, str], tmp_path: Path
+) -> None:
+    file, home = write_policy(tmp_path / "policy.onnx", properties), tmp_path / "home"
+    home.mkdir()
+    inherited = {k: v for k, v in os.environ.items() if not k.startswith(("ORT_", "XDG_"))}
+    environment = inherited | {"HOME": str(home)}
+    subprocess.run([sys.executable, "-c", LOADS, file], env=environment, check=True)
+    assert list(home.rglob("*")) == []
 
 
 def test_a_file_is_loaded(properties: dict[str, str], tmp_path: Path) -> None:
