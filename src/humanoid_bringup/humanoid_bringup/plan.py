@@ -26,7 +26,7 @@ from humanoid_control_common.configuration.parameter_files import refuse_lists_w
 from humanoid_control_common.description.mesh_files import Meshes, check_meshes
 from humanoid_control_common.description.mujoco_input import mujoco_input
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.robot.calibration import is_placeholder
+from humanoid_control_common.robot.calibration import are_calibrated
 from humanoid_control_common.rules.modes import Mode
 from humanoid_devices_erob.impedance.names import NODE
 from humanoid_devices_erob.impedance.wiring import (
@@ -167,12 +167,12 @@ def notes(options: Options) -> list[str]:
     file = read_yaml(options.controllers_file or options.robot.controllers_file)
     return [
         *unused_sections(file, options.namespace),
-        *_notes_on_buses(options),
+        *_notes_on_buses(options, file),
         *viewer_processes.notes(options),
     ]
 
 
-def _notes_on_buses(options: Options) -> list[str]:
+def _notes_on_buses(options: Options, controllers: Document) -> list[str]:
     if options.backend not in (Backend.REAL, Backend.TWIN):
         return []
     texts = []
@@ -186,12 +186,26 @@ def _notes_on_buses(options: Options) -> list[str]:
         texts.append("without impedance manager and stiff modes; next is `hc calibrate`")
     elif options.backend is Backend.REAL and options.robot.drive_files is not None:
         file = options.calibration_file or options.robot.drive_files.calibration
-        if is_placeholder(file):
+        if wrong := _wrong_angles(options, file, controllers):
             texts.append(
-                f"NOT CALIBRATED: {file} is a placeholder, so every angle is wrong, and with it "
-                "limits and poses: run `hc calibrate` before the first stiff mode"
+                f"NOT CALIBRATED: {file} {wrong}, and with it limits and poses: run `hc calibrate` "
+                "before the first stiff mode"
             )
     return texts
+
+
+def _wrong_angles(options: Options, file: Path, controllers: Document) -> str:
+    """Return which joints on a bus the calibration `file` leaves out; empty if none."""
+    calibrated = are_calibrated(file)
+    if not any(calibrated.values()):
+        return "is a placeholder, so every angle is wrong"
+    absent = [name for name, it in calibrated.items() if not it]
+    if absent and options.backends != ALL:
+        arguments = _description_arguments(options, _update_rate(options, controllers))
+        real = read_robot(options.robot.expand(arguments)).on_a_bus
+        absent = [name for name in absent if name in real]
+    names = ", ".join(absent)
+    return names and f"has direction 1 and offset 0 for {names}, so their angle is wrong"
 
 
 def _srdf(file: Path | None, urdf: str) -> str:

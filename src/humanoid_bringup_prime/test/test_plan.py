@@ -150,17 +150,6 @@ def test_with_ethercat_alone_the_wrists_are_mocked_with_a_note(
     assert notes(Options(backend=Backend.MUJOCO)) == []
 
 
-def test_a_real_robot_that_was_never_calibrated_is_named(tmp_path: Path) -> None:
-    text = PLACEHOLDER.read_text()
-    file = tmp_path / "calibration.yaml"
-    file.write_text(text)
-    (note,) = notes(Options(backend=Backend.REAL, calibration_file=file))
-    assert note.startswith(f"NOT CALIBRATED: {file}")
-    assert notes(Options(backend=Backend.TWIN, calibration_file=file)) == []
-    file.write_text(text.replace("homing_offset: 0.0", "homing_offset: 0.1", 1))
-    assert notes(Options(backend=Backend.REAL, calibration_file=file)) == []
-
-
 @pytest.mark.parametrize("given", [{"heartbeats": {"desk": 0.5}}, {"enable_gamepad": True}])
 def test_heartbeats_and_gamepad_are_refused_without_the_mode_manager(given: dict[str, Any]) -> None:
     with pytest.raises(ConfigError, match="mode manager, which is switched off"):

@@ -52,6 +52,11 @@ class Robot:
     in_force: Calibration  # of all joints; identity where a joint is mocked
     period: float  # [s] of the control loop
 
+    @property
+    def on_a_bus(self) -> frozenset[str]:
+        """Return the joints that are not mocked."""
+        return self.loose.union(self.drives)
+
 
 def read_robot(urdf: str) -> Robot:
     """Return the robot of a description, and of the calibration file that it names.

@@ -113,10 +113,15 @@ def load_complete_calibration(
     return entries
 
 
-def is_placeholder(path: Path) -> bool:
-    """Return whether every direction is 1 and every offset 0. Raises ConfigError."""
+def are_calibrated(path: Path) -> dict[str, bool]:
+    """Return of each joint in a file whether it is calibrated: others are as in a placeholder.
+
+    Raises ConfigError.
+    """
     entries = validate(CalibrationFile, read_yaml(path)).root
-    return all(entry.direction == 1 and entry.homing_offset == 0.0 for entry in entries.values())
+    return {
+        name: entry.direction != 1 or entry.homing_offset != 0.0 for name, entry in entries.items()
+    }
 
 
 def _require(
