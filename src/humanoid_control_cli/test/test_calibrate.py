@@ -194,6 +194,17 @@ def test_a_file_that_is_changed_meanwhile_is_not_written_over(own_prime, hc, use
     assert used.read_text() == flipped
 
 
+def test_a_file_that_is_wrong_in_the_end_does_not_lose_the_result(own_prime, hc, used) -> None:
+    own_prime()
+    run = hc("calibrate", "--joint", "left_wrist_roll", "--duration", "1.5")
+    run.wait_for("move it to both stops")
+    used.write_text("left_wrist_roll: {id: 22")  # another program is writing it
+    assert run.finish() == 1
+    assert "hc: nothing was written; the calibration so far:" in run.lines
+    assert "# swept 1.400 of" in run.text
+    assert str(used) in run.lines[-1]
+
+
 def test_an_abort_restores_the_limp_joint_and_writes_nothing(prime, calibrate) -> None:
     before = prime.used.read_text()
     run = calibrate("--joint", "left_elbow_pitch", "--duration", "1000")
@@ -235,6 +246,19 @@ def test_a_robot_that_ends_while_a_joint_is_limp_is_reported_with_a_remedy(own_p
     assert run.finish() == 1
     assert run.lines[-1].startswith("hc: left_elbow_pitch may still be limp (waiting for ")
     assert "`hc mode quit`" in run.lines[-1]
+
+
+def test_a_robot_that_ends_does_not_lose_the_sweeps_of_the_joints_before(own_prime, hc) -> None:
+    fake = own_prime()
+    words = ("--joint", "left_wrist_roll", "--joint", "left_elbow_pitch", "--duration", "1.5")
+    run = hc("calibrate", *words)
+    run.wait_for("left_elbow_pitch: move it to both stops")
+    fake.run.process.kill()
+    assert run.finish() == 1
+    assert "hc: nothing was written; the calibration so far:" in run.lines
+    (swept,) = [line for line in run.lines if line.startswith("left_wrist_roll: ")][1:]
+    assert "# swept 1.400 of" in swept
+    assert run.lines[-1].startswith("hc: left_elbow_pitch may still be limp (waiting for ")
 
 
 def test_beside_an_impedance_manager_nothing_is_touched(own_prime, hc) -> None:

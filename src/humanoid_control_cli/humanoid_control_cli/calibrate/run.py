@@ -5,18 +5,14 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Final
 
 from humanoid_bringup.calibration.calibration_node import CalibrationLink
-from humanoid_bringup.calibration.files import (
-    CalibrationFileError,
-    check_writable,
-    file_text,
-    replace_file,
-)
+from humanoid_bringup.calibration.files import check_writable, file_text, replace_file
 from humanoid_bringup.calibration.results import JointResult, joint_result
 from humanoid_bringup.calibration.robot import Robot, read_robot, refuse_changed
 from humanoid_bringup.calibration.session import CalibrationSession
@@ -163,8 +159,12 @@ def calibrate(options: Options) -> int:
         client.wait(lambda: link.manager_beside or stop.count, MANAGER_DISCOVERY)
         link.check_alone()
         session = link.begin(robot)
-        with Screen() as screen:
-            wanted = Calibrating(client, link, session, options).run(stop, screen)
+        try:
+            with Screen() as screen:
+                wanted = Calibrating(client, link, session, options).run(stop, screen)
+        except RobotError:
+            _print_file(session.results(), robot)
+            raise
     if not wanted:
         return _aborted(stop)
     return write(session.results(), robot, target)
@@ -176,6 +176,18 @@ def _aborted(stop: StopSignals) -> int:
     return 128 + signal.Signals[stop.latest] if stop.count else 1
 
 
+def _print_file(results: Sequence[JointResult], robot: Robot) -> None:
+    """Print the file that is not written, if anything has changed: no sweep need be repeated.
+
+    The reason why it is not written follows, also if this output cannot be written.
+    """
+    if any(result.changed for result in results):
+        with suppress(RobotError, OSError):
+            sys.stderr.write("hc: nothing was written; the calibration so far:\n")
+            sys.stdout.write(file_text(results, robot.ids, datetime.now()))
+            sys.stdout.flush()
+
+
 def write(results: Sequence[JointResult], robot: Robot, target: Path) -> int:
     """Write the file, if anything has changed, and list the changes. Returns the exit code."""
     for line in warning_lines(results):
@@ -185,12 +197,11 @@ def write(results: Sequence[JointResult], robot: Robot, target: Path) -> int:
         return 1
     sys.stdout.writelines(f"{line}\n" for line in result_lines(results))
     now = datetime.now()
-    text = file_text(results, robot.ids, now)
     try:
         refuse_changed(robot)
-        backup = replace_file(target, text, now)
-    except CalibrationFileError:
-        sys.stdout.write(text)  # the sweep of all joints need not be repeated
+        backup = replace_file(target, file_text(results, robot.ids, now), now)
+    except RobotError:
+        _print_file(results, robot)
         raise
     kept = f", the old file is {backup}" if backup else ""
     sys.stdout.write(f"written to {target}{kept}; start the robot again to use it\n")
