@@ -50,7 +50,7 @@ class Client:
             # Ctrl-C stays Python's.
             rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
         except RuntimeError as error:  # root of what rcl raises
-            raise RobotError(f"ROS does not start: {error}") from error
+            raise RobotError(f"ROS does not start: {error} (see `hc doctor`)") from error
         self.node = rclpy.create_node(
             f"hc_{os.getpid()}",
             namespace=namespace,

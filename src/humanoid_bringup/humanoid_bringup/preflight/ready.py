@@ -1,5 +1,6 @@
 """Check that this machine is ready for a bring-up, before any process starts."""
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -7,6 +8,7 @@ from humanoid_bringup.options import Backend, Options
 from humanoid_bringup.preflight.can_adapter import can_adapter
 from humanoid_bringup.preflight.findings import Finding, Level, NotReadyError
 from humanoid_bringup.preflight.gamepad import require_joystick
+from humanoid_bringup.preflight.log_folder import log_folder
 from humanoid_bringup.preflight.network import OTHER_MASTER, interface, raw_ethernet
 from humanoid_control_common.configuration.config import read_yaml
 from humanoid_control_common.errors import ConfigError
@@ -23,6 +25,7 @@ def require_machine(options: Options) -> list[str]:
 
     Raises ConfigError, with everything that is missing, if it can't work.
     """
+    _refuse_missing_log_folder()
     if options.enable_gamepad:
         require_joystick(options.joystick)
     return require_buses(options)
@@ -60,6 +63,12 @@ def require_far_end(name: str) -> None:
     """Raise NotReadyError unless virtual drives may answer on the network interface `name`."""
     require_capabilities(f"a ring on {name}", (Capability.NET_RAW,))
     _refuse_for(f"no ring can run on {name}", interface(name), f"--interface {name}")
+
+
+def _refuse_missing_log_folder() -> None:
+    finding = log_folder(os.environ)
+    if finding.level is Level.MISSING:
+        raise NotReadyError(_sentence(finding))
 
 
 def _refuse_for(what: str, findings: Sequence[Finding], checks: str) -> None:

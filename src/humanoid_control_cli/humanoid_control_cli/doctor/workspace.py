@@ -1,4 +1,4 @@
-"""Check ROS 2, this workspace's packages, the EtherCAT library and the ROS domain."""
+"""Check ROS 2, its log files, this workspace's packages, the EtherCAT library, the ROS domain."""
 
 import importlib
 import os
@@ -11,6 +11,7 @@ from typing import Final
 
 from humanoid_bringup.executables import is_installed
 from humanoid_bringup.preflight.findings import Finding, missing, ok, warning
+from humanoid_bringup.preflight.log_folder import log_folder
 from humanoid_control_cli.domain import robot_namespace, ros_domain
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.middleware.fastdds_tuning import PROFILE_VARIABLES, untuned
@@ -37,6 +38,7 @@ def workspace() -> list[Finding]:
         ros(os.environ, problem),
         packages(),
         pysoem(),
+        log_folder(os.environ),
         domain(),
         *([middleware(os.environ, name)] if name else []),
         reach(os.environ),
