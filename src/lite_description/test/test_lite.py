@@ -85,7 +85,7 @@ EDITS: dict[str, tuple[Edit, str]] = {
     ),
     "same id on a bus": (
         lambda h: h["joints"]["left_can"]["left_wrist_yaw"].update(id=11),
-        "joints.left_can: two joints have the same id",
+        "joints.left_can: left_shoulder_pitch, left_wrist_yaw have the same id",
     ),
     "unknown section": (lambda h: h.update(limits={}), r"top level: unknown \['limits'\]"),
     "unknown bus": (lambda h: h["buses"].update(can3={}), r"buses: unknown \['can3'\]"),

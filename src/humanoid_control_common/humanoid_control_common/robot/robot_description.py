@@ -14,6 +14,7 @@ from ament_index_python.packages import PackageNotFoundError, get_package_share_
 from humanoid_control_common.configuration.config import check_yaml
 from humanoid_control_common.errors import ConfigError
 
+_CHECK: Final = "evaluating expression 'xacro.fatal("
 XACRO_ARGUMENT: Final = "{http://www.ros.org/wiki/xacro}arg"
 
 
@@ -34,8 +35,22 @@ def expand(xacro_file: Path, mappings: Mapping[str, str]) -> str:
             for file in filter(_is_yaml, map(Path, xacro.all_includes)):
                 check_yaml(file)  # of a key that is given twice, xacro takes the last one
         return str(document.toprettyxml(indent="  "))
-    except (xacro.XacroException, ExpatError, OSError) as error:
+    except xacro.XacroException as error:
+        raise ConfigError(_refusal(error) or f"{xacro_file}: {error}") from error
+    except (ExpatError, OSError) as error:
         raise ConfigError(f"{xacro_file}: {error}") from error
+
+
+def _refusal(error: xacro.XacroException) -> str:
+    """Return the text of a check of the xacro files, without xacro's context; empty: another error.
+
+    The text has the place that is wrong, which is mostly in the hardware file.
+    """
+    checked = False
+    while isinstance(error.exc, xacro.XacroException):
+        checked = _CHECK in str(error.suffix)
+        error = error.exc
+    return str(error) if checked else ""
 
 
 def _is_yaml(path: Path) -> bool:
