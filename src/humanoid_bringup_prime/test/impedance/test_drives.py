@@ -125,3 +125,12 @@ def test_stiffness_too_small_for_a_register_is_refused_and_not_made_zero(
     )
     with pytest.raises(ConfigError, match=r"gains of STANDBY: stiffness 0\.05 .* smallest step"):
         table(chosen)
+
+
+def test_a_torque_constant_of_another_unit_is_refused_by_the_joint(make_parameters: Make) -> None:
+    chosen = make_parameters(2)
+    other = chosen.model_copy(update={"kt": [chosen.kt[0], chosen.kt[1] * 1e3]})  # in Nm/A
+    with pytest.raises(ConfigError) as caught:
+        table(other)
+    expected = f"smallest step of {chosen.joint_names[1]} by kt and gear in the hardware file"
+    assert expected in str(caught.value)

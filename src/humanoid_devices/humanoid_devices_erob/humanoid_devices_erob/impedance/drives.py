@@ -12,6 +12,7 @@ from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.robot.joints import FloatArray
 from humanoid_control_common.rules.modes import Mode
 from humanoid_devices_erob.drive.gains import (
+    IntArray,
     JointRegisters,
     Registers,
     gains_to_registers,
@@ -119,15 +120,20 @@ class Drives:
         )
         if damping > 0.0 and not registers.velocity_gain.all():
             raise ConfigError(
-                f"damping {damping:g} Nm*s/rad is less than the smallest step of a drive, "
-                "which would be limp"
+                f"damping {damping:g} Nm*s/rad is less than the smallest step of "
+                f"{self._without(registers.velocity_gain)}, which would be limp"
             )
         if stiffness > 0.0 and damping > 0.0 and not registers.position_gain.all():
             raise ConfigError(
                 f"stiffness {stiffness:g} Nm/rad at damping {damping:g} Nm*s/rad is less than the "
-                "smallest step of a drive, which would have none"
+                f"smallest step of {self._without(registers.position_gain)}, which would have none"
             )
         return tuple(registers.of(joint) for joint in range(len(self.joint_names)))
+
+    def _without(self, gain: IntArray) -> str:
+        """Return the joints whose `gain` is 0, and where the steps of their drives come from."""
+        names = [name for name, it in zip(self.joint_names, gain.tolist(), strict=True) if not it]
+        return f"{', '.join(names)} by kt and gear in the hardware file"
 
     def realized(self, rows: Sequence[tuple[int, int, int]]) -> tuple[FloatArray, FloatArray]:
         """Return the stiffness [Nm/rad] and damping [Nm s/rad] of (position, velocity, integral).
