@@ -26,6 +26,13 @@ STIFF_UNTIL_ARMED: Final = CODES.add(
     "The drives hold with their factory gains until the impedance manager has armed them.",
     "Wait; if it persists, see IMPEDANCE_MANAGER_SILENT.",
 )
+DRIVES_NOT_ARMED: Final = CODES.add(
+    "DRIVES_NOT_ARMED",
+    "Drives are not known to be armed any more: one that is out of operation has no torque, one "
+    "that was restarted is stiff with its factory gains once it is in operation.",
+    "Keep away from the arms. `hc status` names the drives; remove the cause, then "
+    "`hc clear-fault`.",
+)
 REQUEST_OVERTAKEN: Final = CODES.add(
     "REQUEST_OVERTAKEN",
     "A later request, or another mode, came before a request that waited.",

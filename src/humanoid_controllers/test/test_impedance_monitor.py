@@ -102,6 +102,16 @@ def test_until_the_drives_are_armed_the_statement_reports_them_as_stiff(
     assert "stiff until armed" not in watched.robot.message
 
 
+def test_a_drive_that_is_lost_after_the_arming_is_not_called_stiff(watched: WatchedRobot) -> None:
+    watched.run(0.1).enter(Mode.DAMPING)
+    watched.armed = watched.confirming = False  # behind a cut cable it has no torque
+    watched.run(0.1)
+    assert watched.robot.message == "not all drives are armed: without torque or stiff"
+    watched.armed = watched.confirming = True
+    watched.run(0.1)
+    assert watched.robot.message == ""
+
+
 def _refused(watched: WatchedRobot, intent: Intent) -> str:
     before = watched.robot.mode
     answer = watched.robot.ask(intent)

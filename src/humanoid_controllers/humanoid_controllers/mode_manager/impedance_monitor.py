@@ -10,7 +10,7 @@ from humanoid_control_common.rules.reason_codes import (
     IMPEDANCE_NOT_CONFIRMED,
 )
 from humanoid_control_common.rules.reasons import NO_REASON, Reason, joined
-from humanoid_controllers.reason_codes import STIFF_UNTIL_ARMED
+from humanoid_controllers.reason_codes import DRIVES_NOT_ARMED, STIFF_UNTIL_ARMED
 
 FRESH: Final = 0.3  # [s] since arrival; the impedance manager publishes at 10 Hz
 # [s] a stiff mode may continue unconfirmed. Longer than the loop waits for a controller that is
@@ -22,6 +22,8 @@ _GONE: Final = Reason.of(
     IMPEDANCE_MANAGER_SILENT, "impedance manager silent: no stiff mode before a new bring-up"
 )
 _STIFF: Final = Reason.of(STIFF_UNTIL_ARMED, "stiff until armed")
+# A drive that was lost after it was armed: behind a cut cable it has no torque.
+_NOT_ARMED: Final = Reason.of(DRIVES_NOT_ARMED, "not all drives are armed: without torque or stiff")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,7 @@ class ImpedanceMonitor:
     def __init__(self) -> None:
         self._report: ImpedanceReport | None = None
         self._arrival = 0.0
+        self._was_armed = False  # every drive, at some time
         self._in_force: tuple[Mode, int] | None = None
         self._gone = False  # it has reported before, but not within `GONE`
         self._good = 0.0  # [s] when the impedance in force was confirmed last, or came into force
@@ -48,12 +51,14 @@ class ImpedanceMonitor:
     def reported(self, report: ImpedanceReport, now: float) -> None:
         """Take a report that arrived at `now` [s]."""
         self._report, self._arrival = report, now
+        self._was_armed |= report.armed
 
     @property
     def note(self) -> Reason:
         """Return a warning for operators before they touch the robot; empty: none."""
         armed = self._report is not None and self._report.armed
-        return joined((_GONE if self._gone else NO_REASON, NO_REASON if armed else _STIFF))
+        unarmed = _NOT_ARMED if self._was_armed else _STIFF
+        return joined((_GONE if self._gone else NO_REASON, NO_REASON if armed else unarmed))
 
     def refusal(self, mode: Mode, number: int, now: float) -> Reason:
         """Return why no stiff mode may be entered from `mode` with switch `number`."""
