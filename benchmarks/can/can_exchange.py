@@ -93,9 +93,7 @@ def block(name: str, rate: float, parameters: dict[str, str]) -> HardwareInfo:
         name=name,
         plugin="",
         parameters=parameters,
-        joints=tuple(
-            JointInfo(f"wrist_{i}", {"can_id": str(i), "model": MODEL}, None) for i in IDS
-        ),
+        joints=tuple(JointInfo(f"wrist_{i}", {"can_id": str(i), "model": MODEL}, 0.0) for i in IDS),
         limits=JointLimits(-2.0 * ones, 2.0 * ones, 4.0 * ones, 8.0 * ones),
         update_rate=rate,
         urdf="",

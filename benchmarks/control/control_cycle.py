@@ -85,7 +85,7 @@ def _member(names: tuple[str, ...], joints: JointSet, number: int) -> Member:
         name=f"mock_{number}",
         plugin="mock_components/GenericSystem",
         parameters={},
-        joints=tuple(JointInfo(name, {}, None) for name in names),
+        joints=tuple(JointInfo(name, {}, 0.0) for name in names),
         limits=JointLimits(-3.0 * ones, 3.0 * ones, 4.0 * ones, 30.0 * ones),
         update_rate=RATE,
         urdf="",

@@ -68,7 +68,7 @@ def hardware_info(interface: str, slaves: int, rate: float, folder: Path) -> Har
                     "kt": str(TORQUE_CONSTANT),
                     "gear": str(GEAR),
                 },
-                None,
+                0.0,
             )
             for i, name in enumerate(names)
         ),

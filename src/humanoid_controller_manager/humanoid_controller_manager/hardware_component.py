@@ -35,7 +35,9 @@ class JointInfo:
 
     name: str
     parameters: Mapping[str, str]
-    initial_position: float | None  # [rad], <param name="initial_value"> of the position state
+    # [rad] of a simulation and a mock: <param name="initial_value"> of the position state, by
+    # default the angle nearest to 0 within the limits.
+    initial_position: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

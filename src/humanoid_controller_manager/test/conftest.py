@@ -43,7 +43,7 @@ def block(name: str, joints: Sequence[str]) -> HardwareInfo:
         name=name,
         plugin="test/Scripted",
         parameters={},
-        joints=tuple(JointInfo(joint, {}, None) for joint in joints),
+        joints=tuple(JointInfo(joint, {}, 0.0) for joint in joints),
         limits=uniform_limits(len(joints)),
         update_rate=RATE,
         urdf="",

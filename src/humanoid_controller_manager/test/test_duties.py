@@ -156,7 +156,7 @@ def test_a_plugin_that_is_no_component_is_refused_before_it_is_made(
     monkeypatch.setattr(EntryPoint, "load", lambda point: Stranger)
     info = HardwareInfo(
         name="arm", plugin="mock_components/GenericSystem", parameters={},
-        joints=(JointInfo("a", {}, None),), limits=limits_of(1), update_rate=100.0, urdf="",
+        joints=(JointInfo("a", {}, 0.0),), limits=limits_of(1), update_rate=100.0, urdf="",
     )  # fmt: skip
     description = RobotDescription("r", JointSet(("a",)), limits_of(1), (info,), "")
     with pytest.raises(ConfigError, match=r"<ros2_control name='arm'>: plugin 'mock_components/"):

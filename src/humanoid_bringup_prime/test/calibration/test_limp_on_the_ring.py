@@ -39,8 +39,7 @@ def _block(interface: str, calibration: Path) -> HardwareInfo:
             "calibration_file": str(calibration),
         },
         joints=tuple(
-            JointInfo(name, {**facts, "ring_position": str(i)}, None)
-            for i, name in enumerate(NAMES)
+            JointInfo(name, {**facts, "ring_position": str(i)}, 0.0) for i, name in enumerate(NAMES)
         ),
         limits=JointLimits(-3 * ones, 3 * ones, 4 * ones, 30 * ones),
         update_rate=RATE,

@@ -59,7 +59,7 @@ class Robot:
         )
         joint = {"model": "eRob70_V4_MC2", "kt": str(kt), "gear": str(gear)}
         joints = [
-            JointInfo(name, {**joint, "ring_position": str(i)}, None)
+            JointInfo(name, {**joint, "ring_position": str(i)}, 0.0)
             for i, name in enumerate(self.names)
         ]
         block = {

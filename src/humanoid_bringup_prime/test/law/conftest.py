@@ -292,7 +292,7 @@ def block_info() -> Callable[..., HardwareInfo]:
         *,
         plugin: str = "",
         urdf: str = "<robot/>",
-        initial: float | None = None,
+        initial: float = 0.0,
         update_rate: float = 50.0,
     ) -> HardwareInfo:
         ones: FloatArray = np.ones(len(joints))

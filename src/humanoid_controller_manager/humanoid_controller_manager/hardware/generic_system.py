@@ -19,8 +19,8 @@ class GenericSystem(SimulatedSystem):
 
         stiffness (position_cmd - position) + damping (velocity_cmd - velocity) + effort_cmd
 
-    Joints start at the `initial_value` of their position state interface, 0 if none is given. The
-    parts of a command that act are those of `SimulatedServos`. There are no other parameters.
+    Joints start at their initial positions. The parts of a command that act are those of
+    `SimulatedServos`. There are no parameters.
     """
 
     def on_configure(self, info: HardwareInfo) -> None:
@@ -28,7 +28,7 @@ class GenericSystem(SimulatedSystem):
         complete(info.parameters, (), dict.fromkeys(MODE_GAINS, ""), info.place)
         self._report = SafetyReport(info.name)
         super().on_configure(info)
-        self._position = np.array([joint.initial_position or 0.0 for joint in info.joints])
+        self._position = np.array([joint.initial_position for joint in info.joints])
         self._velocity = np.zeros(len(info.joints))
         self._effort = np.zeros(len(info.joints))
         self._lead = np.zeros(len(info.joints))  # [rad, rad/s] of the target

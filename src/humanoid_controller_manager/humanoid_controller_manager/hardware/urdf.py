@@ -14,6 +14,7 @@ from humanoid_controller_manager.hardware_component import HardwareInfo, JointIn
 
 GAINS = ("stiffness", "damping")
 LIMIT_ATTRIBUTES = ("lower", "upper", "velocity", "effort")
+_MOVING = "revolute"
 _LIMIT = "lower and upper [rad], and effort [Nm] and velocity [rad/s] of the drive"
 
 
@@ -31,8 +32,8 @@ class RobotDescription:
 def parse_robot_description(urdf: str, update_rate: float) -> RobotDescription:
     """Return joints, limits and hardware blocks of `urdf`; `update_rate` [Hz] is that of the loop.
 
-    Raises ConfigError: not XML, no block, an unknown joint or one in two blocks, a missing
-    interface or limit.
+    Raises ConfigError: not XML, no block, a joint of a block that is unknown, in two blocks, not
+    revolute or moved by another one, a missing interface or limit.
     """
     root = _parse(urdf)
     elements = _joint_elements(root)
@@ -104,8 +105,23 @@ def _claimed_joints(
                     f"joint '{joint_name}' is in <ros2_control name='{claimed[joint_name]}'> "
                     f"and again in '{name}'"
                 )
+            _check_kind(elements[joint_name], name)
             claimed[joint_name] = name
     return claimed
+
+
+def _check_kind(joint: ElementTree.Element, block: str) -> None:
+    """Raise ConfigError for a joint that no drive can turn: all figures are angles and torques."""
+    where = f"<ros2_control name='{block}'>: joint '{joint.get('name')}'"
+    kind = joint.get("type", "")
+    if kind != _MOVING:
+        raise ConfigError(f"{where} is {kind or 'of no type'}, expected {_MOVING}")
+    mimic = joint.find("mimic")
+    if mimic is not None:
+        raise ConfigError(
+            f"{where} mimics '{mimic.get('joint', '')}', so it has no drive of its own: remove "
+            "<mimic> if it has one; else take the joint out of the block and make it fixed"
+        )
 
 
 def _limits(elements: list[ElementTree.Element]) -> JointLimits:
@@ -187,14 +203,16 @@ def _block(
     plugin = block.findtext("hardware/plugin", "").strip()
     if not plugin:
         raise ConfigError(f"<ros2_control name='{name}'>: no <hardware><plugin>")
-    infos = tuple(_joint_info(joint, name) for joint in block.findall("joint"))
-    rows = joints.indices(info.name for info in infos)
+    elements = block.findall("joint")
+    own = limits.of(joints.indices(joint.get("name", "") for joint in elements))
+    ranges = zip(elements, own.lower.tolist(), own.upper.tolist(), strict=True)
+    infos = tuple(_joint_info(joint, lower, upper, name) for joint, lower, upper in ranges)
     return HardwareInfo(
         name=name,
         plugin=plugin,
         parameters=dict(_parameters(block.find("hardware"))),
         joints=infos,
-        limits=limits.of(rows),
+        limits=own,
         update_rate=update_rate,
         urdf=urdf,
     )
@@ -206,7 +224,7 @@ def _parameters(element: ElementTree.Element | None) -> Iterator[tuple[str, str]
             yield parameter.get("name", ""), (parameter.text or "").strip()
 
 
-def _joint_info(joint: ElementTree.Element, block: str) -> JointInfo:
+def _joint_info(joint: ElementTree.Element, lower: float, upper: float, block: str) -> JointInfo:
     name = joint.get("name", "")
     where = f"<ros2_control name='{block}'>: joint '{name}'"
     for tag, expected in (
@@ -219,9 +237,14 @@ def _joint_info(joint: ElementTree.Element, block: str) -> JointInfo:
                 f"{where}: <{tag}> elements are {', '.join(found) or 'none'}; "
                 f"expected {', '.join(expected)}"
             )
-    initial = None
+    initial = min(max(0.0, lower), upper)
     for element in joint.findall("state_interface"):
-        if element.get("name") == "position":
-            text = dict(_parameters(element)).get("initial_value")
-            initial = None if text is None else number(text, f"{where}: initial_value")
+        text = dict(_parameters(element)).get("initial_value")
+        if element.get("name") == "position" and text is not None:
+            initial = number(text, f"{where}: initial_value")
+    if not lower <= initial <= upper:
+        raise ConfigError(
+            f"{where} starts at {initial:g} rad (initial_value of its position state), expected "
+            f"an angle within its limits, {lower:g} to {upper:g} rad"
+        )
     return JointInfo(name=name, parameters=dict(_parameters(joint)), initial_position=initial)

@@ -14,8 +14,8 @@ STATES = ("position", "velocity", "effort")
 LIMIT = '<limit lower="-1" upper="2" velocity="3" effort="10"/>'
 
 
-def joint(name: str, limit: str = LIMIT) -> str:
-    return f'<joint name="{name}" type="revolute">{limit}</joint>'
+def joint(name: str, limit: str = LIMIT, kind: str = "revolute") -> str:
+    return f'<joint name="{name}" type="{kind}">{limit}</joint>'
 
 
 def claimed(
@@ -123,7 +123,39 @@ def test_a_block_hands_on_its_parameters() -> None:
     assert (info.plugin, info.update_rate) == ("x/Y", 50.0)
     assert info.parameters == {"port": "can0", "empty": ""}
     assert info.joints[0].parameters == {"id": "22"}
-    assert [j.initial_position for j in info.joints] == [0.25, None]
+    assert [j.initial_position for j in info.joints] == [0.25, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper", "start"), [(-1.0, 2.0, 0.0), (0.3, 1.2, 0.3), (-1.2, -0.3, -0.3)]
+)
+def test_a_joint_starts_at_the_angle_nearest_to_zero_that_it_can_have(
+    lower: float, upper: float, start: float
+) -> None:
+    limit = f'<limit lower="{lower}" upper="{upper}" velocity="3" effort="10"/>'
+    urdf = robot(joint("a", limit), block("one", claimed("a")))
+    assert parse_robot_description(urdf, 50.0).blocks[0].joints[0].initial_position == start
+
+
+@pytest.mark.parametrize(
+    ("kind", "found"),
+    [
+        ("prismatic", "prismatic"),
+        ("continuous", "continuous"),
+        ("fixed", "fixed"),
+        ("floating", "floating"),
+        ("", "of no type"),
+    ],
+)
+def test_a_drive_turns_a_revolute_joint_only(kind: str, found: str) -> None:
+    message = _error(robot(joint("a", kind=kind), block("one", claimed("a"))))
+    assert message == f"<ros2_control name='one'>: joint 'a' is {found}, expected revolute"
+
+
+def test_a_joint_that_another_one_moves_has_no_drive() -> None:
+    follower = joint("b", LIMIT + '<mimic joint="a" multiplier="-1"/>')
+    message = _error(robot(joint("a"), follower, block("one", claimed("a"), claimed("b"))))
+    assert message.startswith("<ros2_control name='one'>: joint 'b' mimics 'a', so it has no drive")
 
 
 def test_the_order_of_interfaces_does_not_matter() -> None:
@@ -232,6 +264,11 @@ def test_a_description_without_a_block_is_reported() -> None:
             ),
             ["'one'", "'a'", "initial_value", "'half'"],
             id="initial value is no number",
+        ),
+        pytest.param(
+            (ABC, block("one", claimed("a", initial='<param name="initial_value">2.1</param>'))),
+            ["'one'", "'a' starts at 2.1 rad", "-1 to 2 rad"],
+            id="initial value outside of the limits",
         ),
         pytest.param(
             (joint("a", ""), block("one", claimed("a"))),

@@ -28,7 +28,7 @@ def build_model(info: HardwareInfo, settings: Settings) -> mujoco.MjModel:
     The order of the joints in the model is MuJoCo's own: map with `jnt_qposadr` and `jnt_dofadr`.
 
     Raises ConfigError with block and joint, or with MuJoCo's message: a URDF that MuJoCo can't
-    read; a moving joint that is not a hinge or is not in the block; or see `mujoco_input`.
+    read; a moving joint that is not in the block; or see `mujoco_input`.
     """
     where = info.place
     found = mujoco_input(info.urdf)
@@ -56,12 +56,6 @@ def _check_joints(spec: mujoco.MjSpec, info: HardwareInfo, where: str) -> None:
     block = set(info.joint_set.names)
     for body in spec.bodies:
         for joint in body.joints:
-            if joint.type != mujoco.mjtJoint.mjJNT_HINGE:
-                kind = mujoco.mjtJoint(joint.type).name.removeprefix("mjJNT_").lower()
-                raise ConfigError(
-                    f"{where}: joint '{joint.name}' is a {kind} joint in MuJoCo; "
-                    "only hinges (revolute) have an MIT surface"
-                )
             if joint.name not in block:
                 raise ConfigError(
                     f"{where}: joint '{joint.name}' moves but is not in the block, "
@@ -86,8 +80,6 @@ def _add_actuators(spec: mujoco.MjSpec, info: HardwareInfo, settings: Settings) 
     for name, inertia, limit in zip(
         info.joint_set.names, settings.rotor_inertia, info.limits.effort, strict=True
     ):
-        if name not in joints:
-            raise ConfigError(f"{info.place}: joint '{name}' does not move in the URDF")
         joints[name].armature = inertia
         actuator = spec.add_actuator(name=name, target=name)
         actuator.trntype = mujoco.mjtTrn.mjTRN_JOINT

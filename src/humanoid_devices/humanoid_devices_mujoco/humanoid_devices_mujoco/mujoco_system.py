@@ -58,7 +58,7 @@ class MujocoSystem(SimulatedSystem):
         super().on_configure(info)
         self._measured = np.zeros(len(info.joints))  # [rad], by the latest `read`
         self._orders: deque[Callable[[], None]] = deque()
-        self._map_arrays(info, settings.initial_position)
+        self._map_arrays(info)
         self._reset()
         for text in overlaps(self.model, self.data):
             logger.warning("%s", text)
@@ -143,14 +143,14 @@ class MujocoSystem(SimulatedSystem):
             )
         self._orders.append(partial(np.copyto, self.data.xfrc_applied[number], wrench))
 
-    def _map_arrays(self, info: HardwareInfo, initial_position: FloatArray) -> None:
+    def _map_arrays(self, info: HardwareInfo) -> None:
         """Set the views of MuJoCo's arrays and the indices of the block's joints."""
         model, data = self.model, self.data
         joints = [model.joint(name) for name in info.joint_set.names]
         self._positions = np.array([joint.qposadr[0] for joint in joints])
         self._velocities = np.array([joint.dofadr[0] for joint in joints])
         self._initial_qpos = np.zeros(model.nq)
-        self._initial_qpos[self._positions] = initial_position
+        self._initial_qpos[self._positions] = [joint.initial_position for joint in info.joints]
         self._last_qpos = self._initial_qpos.copy()
         self._qpos, self._qvel = data.qpos, data.qvel
         self._ctrl, self._actuator_force = data.ctrl, data.actuator_force

@@ -26,14 +26,13 @@ class Settings:
     steps_per_period: int  # physics steps in one period of the control loop
     real_time_factor: float  # simulated seconds per wall second; 0: as fast as possible
     rotor_inertia: FloatArray  # [kg m^2] about the joint axis, behind the gear, shape (n_joints,)
-    initial_position: FloatArray  # [rad], 0 where the block gives none, shape (n_joints,)
 
 
 def parse_settings(info: HardwareInfo) -> Settings:
     """Return the settings of block `info`.
 
     Raises ConfigError, naming block and joint: a parameter missing, unknown or out of range, a
-    control period that is no multiple of the time step, an initial position outside the limits.
+    control period that is no multiple of the time step.
     """
     where = info.place
     parameters = complete(info.parameters, BLOCK_PARAMETERS, MODE_PARAMETERS, where)
@@ -43,7 +42,6 @@ def parse_settings(info: HardwareInfo) -> Settings:
         steps_per_period=_steps_per_period(timestep, info.update_rate, where),
         real_time_factor=not_negative(parameters, "real_time_factor", where),
         rotor_inertia=_rotor_inertia(info, where),
-        initial_position=_initial_position(info, where),
     )
 
 
@@ -66,16 +64,3 @@ def _rotor_inertia(info: HardwareInfo, where: str) -> FloatArray:
         parameters = complete(joint.parameters, JOINT_PARAMETERS, MODE_PARAMETERS, place)
         inertias.append(not_negative(parameters, "rotor_inertia", place))
     return np.array(inertias)
-
-
-def _initial_position(info: HardwareInfo, where: str) -> FloatArray:
-    positions = np.array([joint.initial_position or 0.0 for joint in info.joints])
-    limits = info.limits
-    for i, joint in enumerate(info.joints):
-        if not limits.lower[i] <= positions[i] <= limits.upper[i]:
-            raise ConfigError(
-                f"{where}: joint '{joint.name}' starts at {positions[i]:g} rad (initial_value of "
-                f"its position state, 0 if none is given); its limits are {limits.lower[i]:g} to "
-                f"{limits.upper[i]:g} rad"
-            )
-    return positions
