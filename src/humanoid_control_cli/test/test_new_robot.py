@@ -6,6 +6,7 @@ import ast
 import shutil
 from pathlib import Path
 from xml.etree import ElementTree
+from xml.sax.saxutils import quoteattr
 
 import pytest
 import yaml
@@ -154,6 +155,14 @@ def test_every_place_has_the_new_name_and_is_well_formed(export: Path) -> None:
     assert robot["title"] == "Long arm"
 
 
+@pytest.mark.parametrize("name", ["a&b", "<a>", "it's", '9"', "MINE_POSE", "DETERMINED", "a/b.c-d"])
+def test_a_joint_may_have_any_name_without_a_space(export: Path, tmp_path: Path, name: str) -> None:
+    text = export.read_text()
+    export.write_text(text.replace('"elbow_pitch"', quoteattr(name)))
+    found = described(package_files("mine", export), tmp_path / "ws", use_sim="true")
+    assert found.joints.names == ("shoulder_pitch", name)
+
+
 def test_the_command_writes_the_package_warns_of_doubtful_values_and_overwrites_nothing(
     export: Path, tmp_path: Path
 ) -> None:
@@ -179,6 +188,25 @@ WRONG = {
     "not of numbers": ('effort="20"', 'effort="much"', "joint 'shoulder_pitch': limit effort: exp"),
     "cut off": ("</robot>", "", "it is not valid XML .*export it again"),
     "without mass": ('<mass value="4"/>', '<mass value="0"/>', "link 'base_link': mass is 0 kg"),
+    "of no type": (
+        'type="revolute"',
+        "",
+        "joint 'shoulder_pitch' is of no type, expected revolute",
+    ),
+    "coupled": (
+        '<limit lower="-2.2"',
+        '<mimic joint="shoulder_pitch"/><limit lower="-2.2"',
+        "joint 'elbow_pitch' mimics 'shoulder_pitch': .* make it fixed",
+    ),
+    "nowhere": ('xyz="0 0 0.28"', 'xyz="0 0 nan"', "joint 'elbow_pitch': origin xyz: expected 3"),
+    "twice": (
+        '<limit lower="-2.2"',
+        '<limit/><limit lower="-2.2"',
+        "joint 'elbow_pitch': it has more than one <limit>",
+    ),
+    # What only MuJoCo refuses.
+    "with underscores": ('lower="-1.4"', 'lower="-1_4"', "MuJoCo refuses the URDF: .*'lower'"),
+    "a link as the world": ('"forearm_link"', '"world"', "MuJoCo refuses the URDF: .* world"),
 }
 
 

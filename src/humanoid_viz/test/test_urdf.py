@@ -92,7 +92,7 @@ ENDS = '<parent link="a"/><child link="b"/>'
         ("", "not valid XML: no element found"),
         ("<robot><link name='a'></robot>", "not valid XML: mismatched tag: line 1"),
         ("<sdf/>", "root is <sdf>, expected <robot>"),
-        ("<robot/>", "links without a parent: none"),
+        ("<robot/>", "no <link> in <robot>"),
         ("<robot><link/></robot>", "a <link> has no name"),
         ("<robot><link name='a'/><link name='a'/></robot>", "link 'a' occurs twice"),
         ("<robot><link name='a'/><link name='b'/></robot>", "links without a parent: 'a', 'b'"),

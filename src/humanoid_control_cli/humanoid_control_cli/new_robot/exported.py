@@ -23,6 +23,7 @@ from humanoid_control_common.robot import robot_description
 from humanoid_control_common.robot.joints import JointLimits
 from humanoid_control_common.robot.mit_interface import COMMAND_INTERFACES, STATE_INTERFACES
 from humanoid_controller_manager.hardware.urdf import parse_robot_description
+from humanoid_motion.dynamics.gravity_model import GravityModel
 
 _BLOCK: Final = "ros2_control"
 _RATE: Final = 200.0  # [Hz], of no effect on limits
@@ -58,6 +59,7 @@ def read_export(description: Path, name: str, folder: str) -> Export:
         joints = _moving(robot)
         check_names(robot)
         limits = _limits(robot, joints)
+        GravityModel(urdf, joints)  # for what MuJoCo alone refuses
     except MeshError:
         raise  # names its file
     except ConfigError as error:
@@ -72,9 +74,16 @@ def _moving(robot: Element) -> tuple[str, ...]:
     found = []
     for joint in robot.findall("joint"):
         kind = joint.get("type", "")
+        where = f"joint '{joint.get('name')}'"
         if kind not in ("revolute", "fixed"):
             raise ConfigError(
-                f"joint '{joint.get('name')}' is {kind}, expected revolute (with limits) or fixed"
+                f"{where} is {kind or 'of no type'}, expected revolute (with limits) or fixed"
+            )
+        mimic = joint.find("mimic")
+        if mimic is not None:
+            raise ConfigError(
+                f"{where} mimics '{mimic.get('joint', '')}': a robot has no coupled joints: remove "
+                "<mimic> if the joint has a drive of its own; else make it fixed"
             )
         if kind == "revolute":
             found.append(joint.get("name", ""))

@@ -1,10 +1,12 @@
 """The files of a new robot's package: its description, and a bring-up of it."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import Final
+from xml.sax.saxutils import quoteattr
 
 from humanoid_bringup.robot_package import installed_robots
 from humanoid_control_cli.new_robot.exported import Export, read_export
@@ -26,6 +28,7 @@ _PLACES: Final = {
     "mock.launch.py": "launch/mock.launch.py",
     "view.launch.py": "launch/view.launch.py",
 }
+_WORD: Final = re.compile("MINE(_[A-Z]+)?")  # of the template
 # Per Nm of a joint's effort limit, until the user replaces them by figures of the drive.
 _STIFFNESS: Final = 10.0  # [Nm/rad], largest: that of Prime's eRobs
 _ROTOR_INERTIA: Final = 0.04 / 30.0  # [kg m²], behind the gear: that of Prime's eRobs
@@ -64,10 +67,8 @@ def package_files(name: str, description: Path) -> NewPackage:
     template = files(__package__) / "template"
     words = _words(name, export)
 
-    def filled(text: str) -> str:
-        for word, meaning in words.items():
-            text = text.replace(word, meaning)
-        return text
+    def filled(text: str) -> str:  # in one pass: a joint may have the name of a word
+        return _WORD.sub(lambda found: words[found[0]], text)
 
     contents = {
         Path(filled(place)): filled((template / f"{source}.template").read_text("utf-8")).encode()
@@ -88,7 +89,7 @@ def _words(name: str, export: Export) -> dict[str, str]:
     for i, joint in enumerate(export.joints):
         effort = limits.effort[i]
         calls.append(
-            f'    <xacro:joint name="{joint}" stiffness="{_STIFFNESS * effort:.3g}" '
+            f'    <xacro:joint name={quoteattr(joint)} stiffness="{_STIFFNESS * effort:.3g}" '
             f'damping="{_DAMPING * effort:.3g}" rotor_inertia="{_ROTOR_INERTIA * effort:.3g}"/>'
         )
         poses.append(str(round(_pose(limits.lower[i], limits.upper[i]), 4)))  # with a point

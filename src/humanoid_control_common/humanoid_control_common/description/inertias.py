@@ -8,6 +8,7 @@ import numpy as np
 
 from humanoid_control_common.description.mesh_files import Meshes
 from humanoid_control_common.description.mesh_references import COLLISION, VISUAL, MeshReference
+from humanoid_control_common.description.numbers import numbers, placed
 from humanoid_control_common.description.tree import massless
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.robot.joints import FloatArray
@@ -33,26 +34,37 @@ def check_inertias(robot: Element, meshes: Meshes) -> list[str]:
     settings = {} if compiler is None else compiler.attrib
     if settings.get("inertiafromgeom") == "true":
         return []
-    if settings.get("inertiafromgeom", "false") == "false":
-        for joint, link in massless(robot):
-            raise ConfigError(
-                f"joint '{joint}': its link '{link}' has no <inertial>, nor has a link fixed to "
-                "it: set a material in CAD and export again"
-            )
+    links = robot.findall("link")
     balanced = settings.get("balanceinertia") == "true"
-    return [
-        text for link in robot.findall("link") for text in _of_link(link, meshes, balanced=balanced)
-    ]
+    warnings = [text for link in links for text in _of_link(link, meshes, balanced=balanced)]
+    if settings.get("inertiafromgeom", "false") == "false":
+        heavy = {link.get("name", "") for link in links if _has_mass(link)}
+        for joint, link_name in massless(robot, heavy):
+            raise ConfigError(
+                f"joint '{joint}': its link '{link_name}' has no <inertial> with a mass, nor has a "
+                "link fixed to it: set a material in CAD and export again"
+            )
+    return warnings
+
+
+def _has_mass(link: Element) -> bool:
+    inertial = link.find("inertial")
+    return inertial is not None and _value(inertial, "mass", "value", _name(link)) > 0.0
+
+
+def _name(link: Element) -> str:
+    return f"link '{link.get('name', '')}'"
 
 
 def _of_link(link: Element, meshes: Meshes, *, balanced: bool) -> Iterator[str]:
-    where = f"link '{link.get('name', '')}'"
+    where = _name(link)
     inertial = link.find("inertial")
     corners = _corners(link, meshes)
     if inertial is None:
         if corners is not None:
             yield f"{where}: it has shapes but no <inertial>, so it weighs nothing"
         return
+    centre, _ = placed(inertial, f"{where}: <inertial>")
     mass = _value(inertial, "mass", "value", where)
     tensor = _tensor(inertial, where)
     moments = np.linalg.eigvalsh(tensor).astype(np.float64)  # in rising order
@@ -72,11 +84,11 @@ def _of_link(link: Element, meshes: Meshes, *, balanced: bool) -> Iterator[str]:
             '<mujoco><compiler balanceinertia="true"/></mujoco> in the URDF'
         )
     if corners is not None:
-        yield from _against_shapes(where, inertial, np.sqrt(moments[2] / mass), corners)
+        yield from _against_shapes(where, centre, np.sqrt(moments[2] / mass), corners)
 
 
 def _against_shapes(
-    where: str, inertial: Element, gyration: float, corners: FloatArray
+    where: str, centre: FloatArray, gyration: float, corners: FloatArray
 ) -> Iterator[str]:
     low, high = corners.min(axis=0), corners.max(axis=0)
     size = float(np.linalg.norm(high - low))
@@ -85,7 +97,6 @@ def _against_shapes(
             f"{where}: its inertia is that of a mass {gyration:.3g} m around the centre, its "
             f"shapes span {size:.3g} m: check the units of the export (kg m²)"
         )
-    centre, _ = _pose(inertial, where)
     outside = np.maximum(low - centre, centre - high).max()
     if outside > 0.1 * size:
         yield (
@@ -99,19 +110,26 @@ def _corners(link: Element, meshes: Meshes) -> FloatArray | None:
 
     The collision shapes, or the visual ones if there are no others; None without shapes.
     """
-    where = f"link '{link.get('name', '')}'"
+    where = _name(link)
     found: list[FloatArray] = []
     for shape in (COLLISION, VISUAL):
         for element in link.findall(shape) if not found else ():
-            geometry = element.find("geometry")
-            if geometry is None or len(geometry) != 1:
-                continue
+            geometry = _shape(element, f"{where}: {shape}")
             position, rotation = _pose(element, f"{where}: {shape}")
-            reference = MeshReference(link.get("name", ""), shape, geometry[0])
-            low, high = _box(geometry[0], reference, meshes)
+            reference = MeshReference(link.get("name", ""), shape, geometry)
+            low, high = _box(geometry, reference, meshes)
             box = np.array(np.meshgrid(*zip(low, high, strict=True))).reshape(3, -1).T
             found.append(box @ rotation.T + position)
     return np.concatenate(found) if found else None
+
+
+def _shape(element: Element, where: str) -> Element:
+    """Return the one shape of a collision or a visual: MuJoCo would ignore others."""
+    found = element.findall("geometry/*")
+    if len(found) != 1 or len(element.findall("geometry")) != 1:
+        names = ", ".join(shape.tag for shape in found) or "none"
+        raise ConfigError(f"{where}: expected one <geometry> with one shape, found {names}")
+    return found[0]
 
 
 def _box(
@@ -121,12 +139,12 @@ def _box(
     where = reference.place
     match geometry.tag:
         case "box":
-            half = _numbers(geometry.get("size", ""), 3, f"{where}: box size") / 2
+            half = _sizes(geometry, "size", 3, where) / 2
         case "sphere":
-            half = np.full(3, _numbers(geometry.get("radius", ""), 1, f"{where}: radius")[0])
+            half = np.full(3, _sizes(geometry, "radius", 1, where)[0])
         case "cylinder":
-            (radius,) = _numbers(geometry.get("radius", ""), 1, f"{where}: radius")
-            (length,) = _numbers(geometry.get("length", ""), 1, f"{where}: length")
+            (radius,) = _sizes(geometry, "radius", 1, where)
+            (length,) = _sizes(geometry, "length", 1, where)
             half = np.array([radius, radius, length / 2])
         case "mesh":
             vertices = np.concatenate([part.vertices for part in meshes.read(reference)])
@@ -136,26 +154,29 @@ def _box(
     return -half, half
 
 
+def _sizes(geometry: Element, name: str, count: int, where: str) -> FloatArray:
+    text = geometry.get(name, "")
+    place = f"{where}: {geometry.tag} {name}"
+    found = numbers(text, count, place)
+    if not (found > 0.0).all():
+        raise ConfigError(f"{place} is '{text}', expected more than 0")
+    return found
+
+
 def _tensor(inertial: Element, where: str) -> FloatArray:
-    ixx, iyy, izz, ixy, ixz, iyz = (
-        _value(inertial, "inertia", name, where, default="0" if name in _TENSOR[3:] else "")
-        for name in _TENSOR
-    )
+    ixx, iyy, izz, ixy, ixz, iyz = (_value(inertial, "inertia", it, where) for it in _TENSOR)
     return np.array([[ixx, ixy, ixz], [ixy, iyy, iyz], [ixz, iyz, izz]])
 
 
-def _value(inertial: Element, tag: str, name: str, where: str, default: str = "") -> float:
+def _value(inertial: Element, tag: str, name: str, where: str) -> float:
     element = inertial.find(tag)
-    text = default if element is None else element.get(name, default)
-    return float(_numbers(text, 1, f"{where}: <inertial><{tag} {name}>")[0])
+    text = "" if element is None else element.get(name, "")
+    return float(numbers(text, 1, f"{where}: <inertial><{tag} {name}>")[0])
 
 
 def _pose(element: Element, where: str) -> tuple[FloatArray, FloatArray]:
     """Return position [m] and rotation matrix of `<origin>`."""
-    origin = element.find("origin")
-    attributes = {} if origin is None else origin.attrib
-    position = _numbers(attributes.get("xyz", "0 0 0"), 3, f"{where}: origin xyz")
-    roll, pitch, yaw = _numbers(attributes.get("rpy", "0 0 0"), 3, f"{where}: origin rpy")
+    position, (roll, pitch, yaw) = placed(element, where)
     return position, _turn(2, yaw) @ _turn(1, pitch) @ _turn(0, roll)
 
 
@@ -167,17 +188,6 @@ def _turn(axis: int, angle: float) -> FloatArray:
     matrix[other, one] = np.sin(angle)
     matrix[one, other] = -matrix[other, one]
     return matrix
-
-
-def _numbers(text: str, count: int, where: str) -> FloatArray:
-    try:
-        values = np.array([float(word) for word in text.split()])
-    except ValueError:
-        values = np.empty(0)
-    if len(values) != count or not np.isfinite(values).all():
-        expected = "a finite number" if count == 1 else f"{count} finite numbers"
-        raise ConfigError(f"{where}: expected {expected}, found '{text}'")
-    return values
 
 
 def _listed(values: FloatArray) -> str:

@@ -17,6 +17,7 @@ from humanoid_control_common.description.mesh_references import (
     MeshReference,
     mesh_references,
 )
+from humanoid_control_common.description.motion import check_motion
 from humanoid_control_common.description.tree import check_tree
 from humanoid_control_common.errors import ConfigError
 
@@ -46,9 +47,9 @@ def mujoco_input(urdf: str, meshes: Meshes | None = None) -> MujocoInput:
 
     `meshes` are those that were read already, if any.
 
-    Raises ConfigError for a text that is not XML, links and joints that are no tree, a time step
-    (the simulation has its own), and impossible masses; MeshError for a mesh that is missing,
-    broken, flat or too large.
+    Raises ConfigError for a text that is not XML, links and joints that are no tree, figures that
+    are not finite, a time step (the simulation has its own), impossible shapes and masses;
+    MeshError for a mesh that is missing, broken, flat or too large.
     """
     try:
         robot = ElementTree.fromstring(urdf)
@@ -56,6 +57,7 @@ def mujoco_input(urdf: str, meshes: Meshes | None = None) -> MujocoInput:
         raise ConfigError(f"robot description: not valid XML: {error}") from error
     meshes = meshes or Meshes()
     check_tree(robot)
+    check_motion(robot)
     compiler = _compiler(robot)
     for name in _FOLDERS:
         compiler.attrib.pop(name, None)
@@ -73,6 +75,11 @@ def mujoco_input(urdf: str, meshes: Meshes | None = None) -> MujocoInput:
         reference.element.set("filename", name)
         reference.element.attrib.pop("scale", None)
     return MujocoInput(ElementTree.tostring(robot, encoding="unicode"), files, warnings)
+
+
+def in_one_line(error: ValueError) -> str:
+    """Return MuJoCo's message about an input that it refuses."""
+    return "; ".join(line for line in str(error).splitlines() if line.strip())
 
 
 def exclude_neighbours(spec: Any) -> None:

@@ -1,34 +1,34 @@
 """Links and joints of a description: names, and one tree that connects them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 from xml.etree.ElementTree import Element
 
 from humanoid_control_common.errors import ConfigError
 
 _FIXED: Final = "fixed"
+_ONCE: Final = {  # children of which a parent has one at most
+    "link": ("inertial",),
+    "joint": ("origin", "axis", "limit", "dynamics", "safety_controller", "mimic"),
+}
 _LEAST_AXIS: Final = 1e-9  # length of an axis
 
 
 def check_tree(robot: Element) -> None:
     """Check the links and joints of a description, whose root is `robot`.
 
-    Raises ConfigError, naming link or joint, for a name that occurs twice or is missing, a link
-    that does not exist, links that are no tree, and a joint with an axis of length 0.
+    Raises ConfigError, naming link or joint, for a name that occurs twice or is missing, an element
+    that occurs twice in its link or joint, a link that does not exist, links that are no tree, and
+    a joint with an axis of length 0.
     """
     links = _names(robot, "link")
+    if not links:
+        raise ConfigError("the description has no <link> in <robot>, expected one at least")
     _names(robot, "joint")
-    joints = robot.findall("joint")
     carriers: dict[str, str] = {}  # joint that carries a link, by link
-    for joint in joints:
+    for joint in robot.findall("joint"):
         where = f"joint '{joint.get('name', '')}'"
-        for end in ("parent", "child"):
-            if _link(joint, end) not in links:
-                raise ConfigError(
-                    f"{where}: its {end} '{_link(joint, end)}' is no link: the description has "
-                    f"{', '.join(links)}: correct the name"
-                )
-        child = _link(joint, "child")
+        child = _ends(joint, links, where)
         if child in carriers:
             raise ConfigError(
                 f"link '{child}' is the child of {carriers[child]} and of {where}, expected one: "
@@ -37,13 +37,32 @@ def check_tree(robot: Element) -> None:
         carriers[child] = where
         if joint.get("type") != _FIXED:
             _check_axis(joint, where)
-    roots = [link for link in links if link not in carriers]
+    _check_connected(robot, links, carriers)
+
+
+def _ends(joint: Element, links: Sequence[str], where: str) -> str:
+    """Return the child of a joint. Raises ConfigError unless it and the parent are links."""
+    for end in ("parent", "child"):
+        if _link(joint, end) not in links:
+            raise ConfigError(
+                f"{where}: its {end} '{_link(joint, end)}' is no link: the description has "
+                f"{', '.join(links)}: correct the name"
+            )
+    return _link(joint, "child")
+
+
+def _check_connected(robot: Element, links: Sequence[str], carried: Collection[str]) -> None:
+    """Raise ConfigError unless one of `links`, which no joint carries, carries all others."""
+    roots = [link for link in links if link not in carried]
     if len(roots) != 1:
         found = ", ".join(f"'{link}'" for link in roots) or "none"
         raise ConfigError(
             f"links without a parent: {found}, expected one: connect all links by joints"
         )
-    reached = set(_below(roots[0], joints))
+    children: dict[str, list[str]] = {}
+    for joint in robot.findall("joint"):
+        children.setdefault(_link(joint, "parent"), []).append(_link(joint, "child"))
+    reached = _reached(roots[0], children)
     if loose := [link for link in links if link not in reached]:
         raise ConfigError(
             f"links {', '.join(loose)} are not connected to '{roots[0]}', which has no parent: "
@@ -51,16 +70,8 @@ def check_tree(robot: Element) -> None:
         )
 
 
-def _below(link: str, joints: Sequence[Element]) -> Iterator[str]:
-    """Yield `link` and all links that it carries."""
-    yield link
-    for joint in joints:
-        if _link(joint, "parent") == link:
-            yield from _below(_link(joint, "child"), joints)
-
-
-def massless(robot: Element) -> list[tuple[str, str]]:
-    """Return the joints that move nothing with an `<inertial>`, with their links.
+def massless(robot: Element, heavy: Collection[str]) -> list[tuple[str, str]]:
+    """Return the joints that move none of the links `heavy`, with their links.
 
     What is fixed to a link moves with it.
     """
@@ -68,14 +79,11 @@ def massless(robot: Element) -> list[tuple[str, str]]:
     for joint in robot.findall("joint"):
         if joint.get("type") == _FIXED:
             carried.setdefault(_link(joint, "parent"), []).append(_link(joint, "child"))
-    heavy = {
-        link.get("name", "") for link in robot.findall("link") if link.find("inertial") is not None
-    }
     moving = [joint for joint in robot.findall("joint") if joint.get("type") != _FIXED]
     return [
         (joint.get("name", ""), _link(joint, "child"))
         for joint in moving
-        if heavy.isdisjoint(_rigid(_link(joint, "child"), carried))
+        if _reached(_link(joint, "child"), carried).isdisjoint(heavy)
     ]
 
 
@@ -90,9 +98,14 @@ def check_names(robot: Element) -> None:
             )
 
 
-def _rigid(link: str, carried: dict[str, list[str]]) -> list[str]:
-    """Return `link` and all that is fixed to it."""
-    return [link, *(it for child in carried.get(link, ()) for it in _rigid(child, carried))]
+def _reached(link: str, children: Mapping[str, Sequence[str]]) -> set[str]:
+    """Return `link`, its children, and theirs."""
+    found: set[str] = set()
+    waiting = [link]
+    while waiting:
+        found.add(waiting[-1])
+        waiting += children.get(waiting.pop(), ())
+    return found
 
 
 def _names(robot: Element, tag: str) -> Sequence[str]:
@@ -102,7 +115,18 @@ def _names(robot: Element, tag: str) -> Sequence[str]:
             raise ConfigError(f"{tag} '{name}' occurs twice: rename one of them")
         if not name:
             raise ConfigError(f"a <{tag}> has no name: name it")
+    for element in robot.findall(tag):
+        _check_children(element)
     return names
+
+
+def _check_children(element: Element) -> None:
+    for child in _ONCE[element.tag]:
+        if len(element.findall(child)) > 1:
+            raise ConfigError(
+                f"{element.tag} '{element.get('name')}': it has more than one <{child}>: remove "
+                "the others"
+            )
 
 
 def _link(joint: Element, end: str) -> str:

@@ -15,6 +15,11 @@ from humanoid_control_common.errors import ConfigError
 BASE = '<mass value="4"/>'
 UPPER = '<inertia ixx="0.00936" ixy="0" ixz="0" iyy="0.00936" iyz="0" izz="0.00072"/>'
 
+NOTHING = (
+    '<inertial><mass value="0"/><inertia ixx="0" iyy="0" izz="0" ixy="0" ixz="0" iyz="0"/>'
+    "</inertial>"
+)
+
 
 def doubts(export: Any) -> list[str]:
     return check_inertias(ElementTree.fromstring(export.urdf()), Meshes())
@@ -49,6 +54,11 @@ def test_the_export_as_drawn_is_plausible(export: Any) -> None:
             'ixx="0.00936"',
             'ixx="many"',
             "link 'upper_arm_link': <inertial><inertia ixx>: expected a finite number, found 'ma",
+        ),
+        (
+            'ixx="0.00936" ixy="0"',
+            'ixx="0.00936"',
+            "link 'upper_arm_link': <inertial><inertia ixy>: expected a finite number, found ''",
         ),
     ],
 )
@@ -89,9 +99,47 @@ def test_a_joint_that_moves_nothing_that_weighs_is_refused(export: Any) -> None:
 
 
 def test_a_frame_without_shapes_needs_no_mass(export: Any) -> None:
-    nothing = '<inertial><mass value="0"/><inertia ixx="0" iyy="0" izz="0"/></inertial>'
-    export.replace("</robot>", f'<link name="a"/><link name="b">{nothing}</link></robot>')
+    export.replace("</robot>", f'<link name="a"/><link name="b">{NOTHING}</link></robot>')
     assert doubts(export) == []
+
+
+def test_a_joint_that_moves_a_mass_of_zero_is_refused(export: Any) -> None:
+    text = re.sub(r"<inertial>.*?</inertial>", NOTHING, export.file.read_text(), flags=re.DOTALL)
+    export.file.write_text(text)
+    with pytest.raises(ConfigError, match=r"joint 'shoulder_pitch': .* no <inertial> with a mass"):
+        doubts(export)
+
+
+@pytest.mark.parametrize(
+    ("shape", "message"),
+    [
+        ('<box size="0.1 -0.1 0.1"/>', "box size is '0.1 -0.1 0.1', expected more than 0"),
+        ('<sphere radius="0"/>', "sphere radius is '0', expected more than 0"),
+        ('<cylinder radius="0.1" length="0"/>', "cylinder length is '0', expected more than 0"),
+        ('<cylinder radius="0.1"/>', "cylinder length: expected a finite number, found ''"),
+        ("", "expected one <geometry> with one shape, found none"),
+        (
+            '<sphere radius="1"/><box size="1 1 1"/>',
+            "expected one <geometry> with one shape, found sphere, box",
+        ),
+    ],
+)
+def test_a_shape_without_a_size_or_beside_another_one_is_refused(
+    export: Any, shape: str, message: str
+) -> None:
+    """MuJoCo would take one of two shapes."""
+    collision = f"<collision><geometry>{shape}</geometry></collision>"
+    export.replace("</robot>", f'<link name="box">{collision}</link></robot>')
+    with pytest.raises(ConfigError, match=re.escape(f"link 'box': collision: {message}")):
+        doubts(export)
+
+
+def test_a_centre_of_mass_that_is_not_finite_is_refused(export: Any) -> None:
+    place = '<inertial><origin xyz="0 0 nan"/><mass value="1"/></inertial>'
+    export.replace("</robot>", f'<link name="b">{place}</link></robot>')
+    message = "link 'b': <inertial>: origin xyz: expected 3 finite numbers, found '0 0 nan'"
+    with pytest.raises(ConfigError, match=message):
+        doubts(export)
 
 
 @pytest.mark.parametrize("factor", [1e6, 1e-3])  # [kg mm²] instead of [kg m²], and the reverse

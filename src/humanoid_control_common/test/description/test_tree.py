@@ -9,7 +9,7 @@ import pytest
 from humanoid_control_common.description.tree import check_names, check_tree, massless
 from humanoid_control_common.errors import ConfigError
 
-LINKS = '<link name="a"><inertial/></link><link name="b"/><link name="c"><inertial/></link>'
+LINKS = '<link name="a"/><link name="b"/><link name="c"/>'
 
 
 def joint(name: str, parent: str, child: str, kind: str = "revolute", more: str = "") -> str:
@@ -47,6 +47,10 @@ def test_a_tree_passes_whatever_the_axis_of_what_is_fixed() -> None:
         ),
         ((GOOD[0], joint("j", "b", "c", more='<axis xyz="0 1"/>')), "joint 'j': axis '0 1'"),
         ((GOOD[0], joint("j", "b", "c", more='<axis xyz="0 nan 1"/>')), "joint 'j': axis"),
+        (
+            (GOOD[0], joint("j", "b", "c", more="<limit/><limit/>")),
+            "joint 'j': it has more than one <limit>: remove",
+        ),
     ],
 )
 def test_a_description_that_is_no_tree_is_refused_by_name(
@@ -61,9 +65,24 @@ def test_links_of_the_same_name_are_refused() -> None:
         check_tree(robot(*GOOD, links=LINKS + '<link name="a"/>'))
 
 
+def test_a_description_without_links_is_refused() -> None:
+    with pytest.raises(ConfigError, match="no <link> in <robot>"):
+        check_tree(robot(links=""))
+
+
+def test_a_chain_of_any_length_is_checked() -> None:
+    count = 2000
+    links = "".join(f'<link name="l{i}"/>' for i in range(count))
+    chain = [joint(f"j{i}", f"l{i}", f"l{i + 1}", "fixed") for i in range(count - 1)]
+    check_tree(robot(*chain, links=links))
+    with pytest.raises(ConfigError, match="links without a parent: 'l0', 'l9'"):
+        check_tree(robot(*chain[:8], *chain[9:], links=links))
+
+
 def test_joint_that_moves_only_massless_links_is_found() -> None:
-    assert massless(robot(*GOOD)) == [("i", "b")]
-    assert massless(robot(GOOD[0], joint("j", "b", "c", "fixed"))) == []
+    heavy = {"a", "c"}
+    assert massless(robot(*GOOD), heavy) == [("i", "b")]
+    assert massless(robot(GOOD[0], joint("j", "b", "c", "fixed")), heavy) == []
 
 
 def test_a_name_with_a_space_is_refused() -> None:

@@ -9,7 +9,11 @@ import logging
 
 import mujoco
 
-from humanoid_control_common.description.mujoco_input import exclude_neighbours, mujoco_input
+from humanoid_control_common.description.mujoco_input import (
+    exclude_neighbours,
+    in_one_line,
+    mujoco_input,
+)
 from humanoid_control_common.errors import ConfigError
 from humanoid_controller_manager.hardware_component import HardwareInfo
 from humanoid_devices_mujoco.settings import Settings
@@ -37,7 +41,7 @@ def build_model(info: HardwareInfo, settings: Settings) -> mujoco.MjModel:
     try:
         spec = mujoco.MjSpec.from_string(found.urdf, assets=found.meshes)
     except ValueError as error:
-        raise ConfigError(f"{where}: MuJoCo cannot read the URDF: {_one_line(error)}") from error
+        raise ConfigError(f"{where}: MuJoCo cannot read the URDF: {in_one_line(error)}") from error
     _check_joints(spec, info, where)
     exclude_neighbours(spec)
     _set_options(spec, settings)
@@ -45,11 +49,7 @@ def build_model(info: HardwareInfo, settings: Settings) -> mujoco.MjModel:
     try:
         return spec.compile()
     except ValueError as error:
-        raise ConfigError(f"{where}: MuJoCo refuses the URDF: {_one_line(error)}") from error
-
-
-def _one_line(error: ValueError) -> str:
-    return "; ".join(line for line in str(error).splitlines() if line.strip())
+        raise ConfigError(f"{where}: MuJoCo refuses the URDF: {in_one_line(error)}") from error
 
 
 def _check_joints(spec: mujoco.MjSpec, info: HardwareInfo, where: str) -> None:

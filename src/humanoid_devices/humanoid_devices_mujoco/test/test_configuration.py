@@ -189,7 +189,7 @@ BAD_TEXTS = {
     "no inertia": (
         r"<inertial>.*</inertial>",
         "",
-        "its link 'arm' has no <inertial>, nor has a link fixed to it",
+        "its link 'arm' has no <inertial> with a mass, nor has a link fixed to it",
     ),
     "no mass": (
         '<mass value="1.0"/>',

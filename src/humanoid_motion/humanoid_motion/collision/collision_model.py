@@ -8,7 +8,11 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from humanoid_control_common.description.mujoco_input import exclude_neighbours, mujoco_input
+from humanoid_control_common.description.mujoco_input import (
+    exclude_neighbours,
+    in_one_line,
+    mujoco_input,
+)
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.robot.joints import FloatArray
 from humanoid_motion.collision.checked_shapes import checked_shapes
@@ -43,7 +47,9 @@ class CollisionModel:
                 _exclude(spec, disabled)
             self._model = spec.compile()
         except ValueError as error:
-            raise ConfigError(f"collision shapes: MuJoCo refuses the URDF: {error}") from error
+            raise ConfigError(
+                f"collision shapes: MuJoCo refuses the URDF: {in_one_line(error)}"
+            ) from error
         self._data = mujoco.MjData(self._model)
         checked = checked_shapes(self._model, neighbours=disabled is not None)
         self._checked = checked

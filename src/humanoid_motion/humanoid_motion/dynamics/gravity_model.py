@@ -7,7 +7,7 @@ from typing import Final, Self
 import mujoco
 import numpy as np
 
-from humanoid_control_common.description.mujoco_input import mujoco_input
+from humanoid_control_common.description.mujoco_input import in_one_line, mujoco_input
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.robot.joints import FloatArray
 from humanoid_motion.dynamics.payload import Payload
@@ -34,7 +34,7 @@ class GravityModel:
             spec.compiler.fusestatic = False  # every link keeps its name
             self._model = model = spec.compile()
         except ValueError as error:
-            raise ConfigError(f"masses: MuJoCo refuses the URDF: {error}") from error
+            raise ConfigError(f"masses: MuJoCo refuses the URDF: {in_one_line(error)}") from error
         known = {model.joint(i).name: i for i in range(model.njnt)}
         missing = [name for name in joints if name not in known]
         if missing:

@@ -12,7 +12,11 @@ from xml.etree import ElementTree
 import mujoco
 import numpy as np
 
-from humanoid_control_common.description.mujoco_input import exclude_neighbours, mujoco_input
+from humanoid_control_common.description.mujoco_input import (
+    exclude_neighbours,
+    in_one_line,
+    mujoco_input,
+)
 from humanoid_control_common.errors import ConfigError
 from humanoid_twin.physics.friction import DryFriction, JointFriction, equip
 from humanoid_twin.physics.plant import TIME_STEP, FloatArray
@@ -54,7 +58,9 @@ def build_model(
     try:
         spec = mujoco.MjSpec.from_string(found.urdf, assets=found.meshes)
     except ValueError as error:
-        raise ConfigError(f"URDF of the virtual robot: MuJoCo says: {_one_line(error)}") from error
+        raise ConfigError(
+            f"URDF of the virtual robot: MuJoCo says: {in_one_line(error)}"
+        ) from error
     _check(spec, rotors)
     exclude_neighbours(spec)
     # Torques come from the drives, explicitly, as those compute them: MuJoCo's default, Euler.
@@ -67,7 +73,9 @@ def build_model(
     try:
         model = spec.compile()
     except ValueError as error:
-        raise ConfigError(f"URDF of the virtual robot: MuJoCo says: {_one_line(error)}") from error
+        raise ConfigError(
+            f"URDF of the virtual robot: MuJoCo says: {in_one_line(error)}"
+        ) from error
     box = model.geom(OBSTACLE)
     box.contype = box.conaffinity = 0  # inactive until it is placed
     return model
@@ -121,10 +129,6 @@ def _add_obstacle(spec: mujoco.MjSpec) -> None:
         type=mujoco.mjtGeom.mjGEOM_BOX,
         size=[0.1, 0.1, 0.1],  # a shape that could touch nothing would be discarded as visual
     )
-
-
-def _one_line(error: ValueError) -> str:
-    return "; ".join(line for line in str(error).splitlines() if line.strip())
 
 
 class MujocoPlant:
