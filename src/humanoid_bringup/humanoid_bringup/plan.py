@@ -6,6 +6,8 @@ from tempfile import TemporaryDirectory
 from typing import Final
 from xml.etree import ElementTree
 
+from pydantic import Field
+
 from humanoid_bringup import joint_stream, virtual_robot
 from humanoid_bringup.calibration.robot import read_robot
 from humanoid_bringup.control_process import configured_control, has_erobs
@@ -58,7 +60,7 @@ _OF_BRING_UP: Final = {
 
 
 class _ManagerSection(StrictModel, extra="ignore"):
-    update_rate: int
+    update_rate: int = Field(gt=0)  # the control process knows the range
 
 
 def plan(options: Options, folder: Path) -> list[Process]:

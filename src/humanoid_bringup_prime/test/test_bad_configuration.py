@@ -55,6 +55,7 @@ WRONG_CONTROLLERS = {
         r"controller 'damping_controller': unknown plugin 'humanoid_control/DampnigController'; "
         r"known: humanoid_control/DampingController, .*joint_state_broadcaster",
     ),
+    "no rate": ("update_rate: 50", "update_rate: 0", r"yaml:5: 'update_rate': Input should be gr"),
     "not YAML": ("update_rate: 50", "update_rate: [50", r"controllers\.yaml:\d+: not valid YAML"),
     "no parameters": (
         "damping_controller:\n  ros__parameters:\n    damping: 6.0",

@@ -16,15 +16,17 @@ from humanoid_control_common.robot.calibration import (
     load_complete_calibration,
 )
 from humanoid_control_common.robot.joints import JointSet
-from humanoid_controller_manager.hardware.block_parameters import number
+from humanoid_controller_manager.hardware.block_parameters import integer, number
 from humanoid_controller_manager.hardware.urdf import RobotDescription, parse_robot_description
 from humanoid_controller_manager.hardware_component import HardwareInfo
 from humanoid_devices_erob.drive.gains import gains_to_registers
 from humanoid_devices_erob.impedance.wiring import PLUGIN as EROB_PLUGIN
+from humanoid_devices_erob.settings import drive_facts
 
 # [Nm s/rad] that a limp joint has at least: DAMPING's, known not to let an arm drop.
 LEAST_DAMPING: Final = 6.0
 _IDS: Final = ("ring_position", "can_id")  # of a joint on a bus
+_LARGEST_ID: Final = 0xFFFF
 _FILE: Final = "calibration_file"
 _ANY_RATE: Final = 200.0  # [Hz] where the description states none; the stricter gate
 
@@ -126,7 +128,8 @@ def _addresses(description: RobotDescription) -> dict[str, int | None]:
         for joint in block.joints:
             for key in _IDS:
                 if key in joint.parameters:
-                    found[joint.name] = int(joint.parameters[key])
+                    place = f"{block.place}: joint '{joint.name}'"
+                    found[joint.name] = integer(joint.parameters, key, place, _LARGEST_ID)
     return found
 
 
@@ -143,16 +146,18 @@ def _in_force(
 def _drives(block: HardwareInfo) -> list[Drive]:
     if block.plugin != EROB_PLUGIN:
         return []
-    facts = [joint.parameters for joint in block.joints]
+    facts = drive_facts(block)
     registers = gains_to_registers(
         0.0,
-        np.full(len(facts), LEAST_DAMPING),
-        torque_constant=[float(fact["kt"]) for fact in facts],
-        gear=[float(fact["gear"]) for fact in facts],
+        np.full(len(block.joints), LEAST_DAMPING),
+        torque_constant=facts.torque_constant,
+        gear=facts.gear,
     )
     return [
-        Drive(joint.name, int(joint.parameters["ring_position"]), int(damping))
-        for joint, damping in zip(block.joints, registers.velocity_gain, strict=True)
+        Drive(joint.name, position, int(damping))
+        for joint, position, damping in zip(
+            block.joints, facts.ring_position.tolist(), registers.velocity_gain, strict=True
+        )
     ]
 
 

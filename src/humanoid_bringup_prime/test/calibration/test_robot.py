@@ -14,8 +14,10 @@ from humanoid_bringup.calibration.formulas import Interval, JointCalibration
 from humanoid_bringup.calibration.robot import Robot, read_robot
 from humanoid_bringup.options import Backend, Options
 from humanoid_bringup.plan import notes, plan
+from humanoid_control_common.configuration.config import Document
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.rules.modes import Mode
+from humanoid_devices_erob.impedance.wiring import mode_gains
 from prime_description import expand
 
 CONFIG = Path(get_package_share_directory("humanoid_bringup_prime")) / "config"
@@ -123,6 +125,58 @@ def test_a_bad_calibration_file_is_reported_in_a_sentence(
     assert message in str(caught.value)
     assert str(path) in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def param(name: str, value: object) -> str:
+    return f'<param name="{name}">{value}</param>'
+
+
+def test_addresses_may_be_hexadecimal(edited: Any) -> None:
+    urdf = expand({"calibration_file": str(edited(lambda _: None))})
+    for name, value in (("can_id", 22), ("ring_position", 3)):
+        assert param(name, value) in urdf
+        urdf = urdf.replace(param(name, value), param(name, hex(value)))
+    found = read_robot(urdf)
+    assert found.ids["left_wrist_roll"] == 22
+    assert found.drives["left_elbow_pitch"].slave == 3
+
+
+def gains_of(urdf: str) -> dict[str, Any]:
+    """The gains of the drives in each mode, as a bring-up of the robot computes them."""
+    content = {"mode_kp": [0.0] * 5, "mode_kd": [0.0, 6.0, 6.0, 6.0, 6.0]}
+    return mode_gains(urdf, 50, Document("controllers.yaml", content))
+
+
+@pytest.mark.parametrize("reader", [read_robot, gains_of])
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (param("ring_position", 4), "", "<param name='ring_position'> is missing"),
+        (
+            param("ring_position", 4),
+            param("ring_position", "4.0"),
+            "ring_position is '4.0', expected a whole number",
+        ),
+        (param("kt", "0.000132"), "", "<param name='kt'> is missing"),
+        (param("kt", "0.000132"), param("kt", "big"), "kt: expected a finite number, found 'big'"),
+        (param("gear", 50), param("gear", 0), "gear is 0, expected more than 0"),
+    ],
+)
+def test_a_bad_fact_of_a_drive_is_reported_with_its_block(
+    edited: Any, reader: Callable[[str], object], old: str, new: str, message: str
+) -> None:
+    urdf = expand({"calibration_file": str(edited(lambda _: None))})
+    assert old in urdf
+    with pytest.raises(ConfigError, match=r"^<ros2_control name='PrimeEtherCATSide'>") as caught:
+        reader(urdf.replace(old, new, 1))
+    assert message in str(caught.value)
+
+
+def test_an_id_that_is_no_number_is_reported_with_its_joint(edited: Any) -> None:
+    urdf = expand({"calibration_file": str(edited(lambda _: None))})
+    bad = urdf.replace(param("can_id", 22), param("can_id", "x16"))
+    with pytest.raises(ConfigError, match="joint 'left_wrist_roll': can_id is 'x16', expected a w"):
+        read_robot(bad)
 
 
 def test_a_bad_calibration_file_is_refused_before_anything_is_started(

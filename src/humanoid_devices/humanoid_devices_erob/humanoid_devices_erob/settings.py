@@ -108,6 +108,28 @@ class Settings:
         return tuple(self.serial_numbers[i] for i in np.argsort(self.ring_position))
 
 
+@dataclass(frozen=True, slots=True)
+class DriveFacts:
+    """Place and model of each drive of a block, in the block's order."""
+
+    ring_position: IndexArray  # a permutation of 0 .. n-1
+    torque_constant: FloatArray  # [Nm/mA] at the motor
+    gear: FloatArray  # motor turns per output turn
+
+
+def drive_facts(info: HardwareInfo) -> DriveFacts:
+    """Return the facts of the drives of block `info`.
+
+    Raises ConfigError that names block, joint and parameter, with what was found and expected.
+    """
+    joints = [_joint_parameters(joint, info.place) for joint in info.joints]
+    return DriveFacts(
+        ring_position=_ring_positions(joints, info.place),
+        torque_constant=np.array([positive(joint, "kt", place) for place, joint in joints]),
+        gear=np.array([positive(joint, "gear", place) for place, joint in joints]),
+    )
+
+
 def parse_settings(info: HardwareInfo) -> Settings:
     """Return the settings of block `info`.
 
@@ -118,35 +140,35 @@ def parse_settings(info: HardwareInfo) -> Settings:
     joints = [_joint_parameters(joint, where) for joint in info.joints]
     names = info.joint_set.names
     limits = info.limits
-    positions = _ring_positions(joints, where)
+    facts = drive_facts(info)
+    positions = facts.ring_position.tolist()
     rated = np.array(
         [
             positive(joint, "rated_torque", place) if joint["rated_torque"] else effort
             for (place, joint), effort in zip(joints, limits.effort, strict=True)
         ]
     )
-    torque_constant = np.array([positive(joint, "kt", place) for place, joint in joints])
-    gear = np.array([positive(joint, "gear", place) for place, joint in joints])
+    per_count = damping_per_count(facts.torque_constant, facts.gear)
     return Settings(
         name=info.name,
         interface=_interface(block["interface"], where),
         identity=Identity(_word(block, "vendor_id", where), _word(block, "product_code", where)),
         control_frequency=_control_frequency(block["control_frequency"], info.update_rate, where),
         bringup_frequency=_bringup_frequency(block, info.update_rate, where),
-        fallback_damping=_fallback_damping(block, damping_per_count(torque_constant, gear), where),
+        fallback_damping=_fallback_damping(block, per_count, where),
         activation_timeout=_activation_timeout(block, where),
         watchdog_time=_watchdog_time(block, info.update_rate, where),
         joints=names,
-        ring_position=positions,
-        torque_constant=torque_constant,
-        gear=gear,
+        ring_position=facts.ring_position,
+        torque_constant=facts.torque_constant,
+        gear=facts.gear,
         rated_torque=rated,
         lower=limits.lower,
         upper=limits.upper,
         velocity_limit=limits.velocity,
         effort_limit=limits.effort,
         serial_numbers=_serial_numbers(joints, where),
-        calibration=calibration(block["calibration_file"], names, positions.tolist(), where),
+        calibration=calibration(block["calibration_file"], names, positions, where),
     )
 
 

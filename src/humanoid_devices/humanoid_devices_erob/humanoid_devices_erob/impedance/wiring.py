@@ -10,6 +10,7 @@ from humanoid_control_common.errors import ConfigError
 from humanoid_controller_manager.hardware.mode_gains import DAMPING, STIFFNESS
 from humanoid_controller_manager.hardware.urdf import parse_robot_description
 from humanoid_devices_erob.impedance.drives import Drives, ImpedanceParameters, mode_table
+from humanoid_devices_erob.settings import drive_facts
 
 PLUGIN: Final = "ethercat_driver/EthercatDriver"
 
@@ -82,12 +83,12 @@ def _checked(
     ring = next((block for block in blocks if block.plugin == PLUGIN), None)
     if ring is None:
         raise ConfigError(f"robot description: no <ros2_control> block of {PLUGIN}")
-    facts = [joint.parameters for joint in ring.joints]
+    facts = drive_facts(ring)
     own: dict[str, Any] = {
         "joint_names": [joint.name for joint in ring.joints],
-        "ring_positions": [int(fact["ring_position"]) for fact in facts],
-        "kt": [float(fact["kt"]) for fact in facts],
-        "gear": [float(fact["gear"]) for fact in facts],
+        "ring_positions": facts.ring_position.tolist(),
+        "kt": facts.torque_constant.tolist(),
+        "gear": facts.gear.tolist(),
         "update_rate": update_rate,
     }
     content = {**chosen.content, **own}
