@@ -11,7 +11,10 @@ from typer.testing import CliRunner
 from humanoid_bringup.robot_package import find_robot
 from humanoid_control_cli.app import app
 from humanoid_motion.collision.clearance import LinkPair
-from humanoid_motion.collision.semantic_description import parse_disabled_pairs
+from humanoid_motion.collision.semantic_description import (
+    parse_disabled_pairs,
+    refuse_other_robot,
+)
 
 
 @pytest.mark.parametrize("robot", ["prime", "lite"])
@@ -31,6 +34,18 @@ def test_file_that_is_not_there_is_made(tmp_path: Path) -> None:
     assert "6 pairs need no check (2 Adjacent, 4 Never)" in result.output
     pairs = parse_disabled_pairs(file.read_text(), "file")
     assert pairs[LinkPair.of("left_elbow_pitch_link", "left_shoulder_yaw_link")] == "Adjacent"
+
+
+def test_robot_may_have_any_name(tmp_path: Path) -> None:
+    expanded = find_robot("lite").expand({"use_sim": "true"})
+    start = expanded.index("<ros2_control")
+    export = tmp_path / "export.urdf"
+    links = expanded[:start].replace('name="lite"', 'name="R &amp; &quot;D&quot;"') + "</robot>"
+    export.write_text(links)
+    words = ["srdf", "--robot", "lite", "--description", str(export)]
+    result = CliRunner().invoke(app, words)
+    assert result.exit_code == 0, result.output
+    refuse_other_robot(result.stdout, 'R & "D"', "output")
 
 
 def test_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:

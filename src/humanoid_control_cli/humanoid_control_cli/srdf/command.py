@@ -2,6 +2,7 @@
 
 from pathlib import Path
 from typing import Annotated, Final
+from xml.sax.saxutils import quoteattr
 
 import typer
 
@@ -49,7 +50,7 @@ def srdf(
     package = find_robot(robot, description or "")
     urdf = package.expand({"use_sim": "true"})
     known = parse_robot_description(urdf, _RATE)
-    before = f'<robot name="{known.name}"/>' if output is None else _present(output, known.name)
+    before = _empty(known.name) if output is None else _present(output, known.name)
     model = CollisionModel(urdf, known.joints.names, {})
     pairs = disabled_pairs(model, known.limits.lower, known.limits.upper)
     text = with_disabled_pairs(before, pairs, str(output))
@@ -75,7 +76,11 @@ def _present(file: Path, robot: str) -> str:
     from humanoid_motion.collision.semantic_description import refuse_other_robot
 
     if not file.exists():
-        return f'<robot name="{robot}"/>'
+        return _empty(robot)
     text = read_text(file)
     refuse_other_robot(text, robot, str(file))
     return text
+
+
+def _empty(robot: str) -> str:
+    return f"<robot name={quoteattr(robot)}/>"

@@ -25,7 +25,7 @@ def disabled_pairs(
     range, not sampled; pairs with more than three joints between them stay enabled.
     """
     found: dict[LinkPair, Cause] = {}
-    zero = model.pairs(np.zeros(len(lower)))
+    zero = model.pairs(_zero(lower, upper))
     random = np.random.default_rng(0).uniform(lower, upper, (POSES, len(lower)))
     overlapping = [
         {pair for pair, distance in model.pairs(q).items() if distance < 0.0} for q in random
@@ -46,6 +46,11 @@ def disabled_pairs(
     return found
 
 
+def _zero(lower: FloatArray, upper: FloatArray) -> FloatArray:
+    """Return the pose in the range of all joints that is nearest to the zero pose."""
+    return np.clip(np.zeros(len(lower)), lower, upper)
+
+
 def _pairs_with_shapes(model: CollisionModel) -> Iterator[LinkPair]:
     for one, other in itertools.combinations(sorted(set(model.names)), 2):
         yield LinkPair.of(one, other)
@@ -64,7 +69,7 @@ def _never_touch(
     for which that is not above 0 is cut in two.
     """
     boxes = [(lower[joints], upper[joints])]
-    position = np.clip(np.zeros(len(lower)), lower, upper)
+    position = _zero(lower, upper)
     reach = model.reach_of((pair.first, pair.second))[joints]
     for _ in range(_MOST_POSES):
         if not boxes:

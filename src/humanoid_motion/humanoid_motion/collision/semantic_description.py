@@ -17,7 +17,9 @@ class Cause(StrEnum):
     """The reason for which a pair needs no check, in the words of MoveIt's setup assistant."""
 
     ADJACENT = "Adjacent"  # one joint moves them against each other
-    DEFAULT = "Default"  # they overlap at the zero pose: the shapes are too large there
+    # They overlap at the zero pose, or at the one that is nearest within the joint limits: the
+    # shapes are too large there.
+    DEFAULT = "Default"
     ALWAYS = "Always"  # they overlap at every pose that was tried
     NEVER = "Never"  # no angles within the joint limits let them touch: proven
 

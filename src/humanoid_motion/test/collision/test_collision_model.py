@@ -228,3 +228,12 @@ def test_distance_of_two_links_is_measured_however_far_they_are(model) -> None:
 def test_pair_that_can_touch_stays_enabled(fingers) -> None:
     lower, upper = np.full(2, -1.5), np.full(2, 1.5)
     assert TIPS not in disabled_pairs(CollisionModel(fingers, JOINTS, {}), lower, upper)
+
+
+def test_pair_that_overlaps_only_beyond_the_joint_limits_stays_enabled(fingers) -> None:
+    """At the zero pose, which the left finger cannot reach, the thick tips overlap."""
+    thick = fingers.replace('radius="0.05"', 'radius="0.25"')
+    model = CollisionModel(thick, JOINTS, {})
+    assert model.between(TIPS, np.zeros(2)) < 0.0
+    assert TIPS in disabled_pairs(model, np.full(2, -1.5), np.full(2, 1.5))
+    assert TIPS not in disabled_pairs(model, np.array([-1.5, -1.5]), np.array([-0.4, 1.5]))
