@@ -2,7 +2,7 @@
 
 import math
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Final, Self, TypeVar
 
 from pydantic import Field, field_validator, model_validator
@@ -28,6 +28,15 @@ _PER_JOINT: Final = ("velocity_safety_limits", "static_frictions")
 _RATES: Final = (20, 2000)
 _LARGEST_FACTOR: Final = 10.0  # of the velocity limit: beyond it the trip would never act
 _FRICTIONS: Final = (0.01, 0.5)  # of the effort limit: the smallest and the largest given friction
+
+
+def _by_joint(value: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield the values of joints, whose names may have dots: ROS takes each dot as a level."""
+    for name, inner in value.items():
+        if isinstance(inner, Mapping):
+            yield from ((f"{name}.{rest}", it) for rest, it in _by_joint(inner))
+        else:
+            yield name, inner
 
 
 class ControllerEntry(StrictModel):
@@ -119,6 +128,11 @@ class ManagerParameters(StrictModel):
     controllers: dict[str, ControllerEntry] = Field(
         description="The controllers, in the order they are brought up."
     )
+
+    @field_validator(*_PER_JOINT, mode="before")
+    @classmethod
+    def _joints(cls, value: Any) -> Any:
+        return dict(_by_joint(value)) if isinstance(value, Mapping) else value
 
     @field_validator("velocity_safety_limits")
     @classmethod

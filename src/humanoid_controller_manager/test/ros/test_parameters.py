@@ -97,6 +97,20 @@ def test_speeds_that_trip_are_a_factor_of_the_limits_or_given_for_single_joints(
         given.velocity_safety_limit(JointSet(("a", "c")), limits)
 
 
+def test_a_joint_with_dots_in_its_name_has_values_of_its_own(tmp_path: Path) -> None:
+    joints, ones = JointSet(("a.1", "b.2.x", "c")), np.ones(3)
+    limits = JointLimits(-ones, ones, 4.0 * ones, 9.0 * ones)
+    changes = {
+        "velocity_safety_limits.a.1": 5.0,
+        "velocity_safety_limits.b.2.x": 6.0,
+        "velocity_safety_limits.c": 7.0,
+        "static_frictions.a.1": 0.5,
+    }
+    given = _manager(tmp_path, **changes)
+    assert given.velocity_safety_limit(joints, limits).tolist() == [5.0, 6.0, 7.0]
+    assert given.static_friction(joints, limits).tolist() == [0.5, 1.0, 1.0]
+
+
 def test_static_frictions_are_a_ninth_of_the_effort_limit_or_given_for_single_joints(
     tmp_path: Path,
 ) -> None:
