@@ -9,13 +9,13 @@ from xml.etree import ElementTree
 from pydantic import Field
 
 from humanoid_bringup import joint_stream, virtual_robot
-from humanoid_bringup.calibration.robot import read_robot
+from humanoid_bringup.calibration.robot import Robot, read_robot
 from humanoid_bringup.control_process import configured_control, has_erobs
 from humanoid_bringup.controllers_file import node_section, unused_sections
 from humanoid_bringup.executables import write_parameters
 from humanoid_bringup.options import ALL, Backend, Options, Process
 from humanoid_bringup.preflight.gamepad import joystick_number
-from humanoid_bringup.robot_package import Program
+from humanoid_bringup.robot_package import Program, RobotPackage
 from humanoid_bringup.viewers import viewer_processes
 from humanoid_control_common.configuration.config import (
     Document,
@@ -108,7 +108,8 @@ def _stack(options: Options, folder: Path, backend: Backend) -> tuple[list[Proce
         urdf = _with_mode_gains(urdf, options, arguments, update_rate, document)
     _check_shapes(urdf, simulated=backend in _SIMULATED)
     if options.backend is Backend.REAL and options.robot.drive_files is not None:
-        read_robot(urdf)  # the whole calibration file: a component uses its own joints only
+        # The whole calibration file: a component uses its own joints only.
+        _refuse_unknown_ring(read_robot(urdf), options.robot)
     # The first to start is the last to end. The black box records how the others end; the way down
     # of the control process needs the impedance manager.
     processes = []
@@ -134,6 +135,16 @@ def _stack(options: Options, folder: Path, backend: Backend) -> tuple[list[Proce
     if options.joint_stream:
         processes.append(joint_stream.server(document, controllers, folder, options.namespace))
     return [*processes, *viewer_processes.processes(options, folder, urdf)], urdf
+
+
+def _refuse_unknown_ring(found: Robot, robot: RobotPackage) -> None:
+    """Raise ConfigError for eRobs of a robot that states no ring: nothing would set their gains."""
+    if found.drives and robot.ring is None:
+        raise ConfigError(
+            f"{', '.join(found.drives)} are eRobs in the description, but no bus of {robot.title} "
+            "is of the kind 'ethercat': add it to 'buses' in config/robot.yaml of "
+            f"{robot.package}, and the impedance manager"
+        )
 
 
 def _black_box(options: Options, controllers: Path) -> Process:

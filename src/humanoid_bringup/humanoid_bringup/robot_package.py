@@ -87,8 +87,8 @@ class RobotPackage:
 
     @property
     def drives(self) -> DriveFiles:
-        """The files of its drives on EtherCAT and CAN. Raises ConfigError if it has none."""
-        if self.drive_files is None:
+        """The files of its drives on EtherCAT and CAN. Raises ConfigError if it has no drives."""
+        if self.drive_files is None or not self.buses:
             raise ConfigError(
                 f"{self.title} has no drives, so it is for mujoco and mock only: add 'buses', and "
                 f"for EtherCAT and CAN 'drives', to config/robot.yaml of {self.package}"

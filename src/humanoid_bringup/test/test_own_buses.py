@@ -68,3 +68,17 @@ def test_a_can_bus_beside_own_drives_needs_its_files(own: RobotPackage) -> None:
     buses = {**OWN, "can": Bus(kind="can", joints="joints of the hands")}
     with pytest.raises(ConfigError, match="add 'buses', and for EtherCAT and CAN 'drives'"):
         Options(backend=Backend.REAL, robot=replace(own, buses=buses))
+
+
+@pytest.mark.parametrize("backend", [Backend.REAL, Backend.TWIN])
+def test_a_robot_without_buses_is_for_simulation_and_mock_only(backend: Backend) -> None:
+    with pytest.raises(ConfigError, match=r"Prime has no drives, .* add 'buses'"):
+        Options(backend=backend, robot=replace(find_robot("prime"), buses={}))
+
+
+def test_erobs_of_a_robot_that_states_no_ring_are_refused(tmp_path: Path) -> None:
+    prime = find_robot("prime")
+    wrists = replace(prime, buses={"can": prime.buses["can"]})
+    options = Options(backend=Backend.REAL, robot=wrists, viewer=False)
+    with pytest.raises(ConfigError, match=r"left_wrist_yaw.* are eRobs .* no bus of Prime"):
+        plan(options, tmp_path)
