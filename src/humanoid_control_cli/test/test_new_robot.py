@@ -177,6 +177,15 @@ def test_the_command_writes_the_package_warns_of_doubtful_values_and_overwrites_
     assert "exists already" in again.output
 
 
+def test_limits_in_degrees_are_reported_with_the_joint(export: Path) -> None:
+    text = export.read_text().replace('lower="-1.4" upper="1.4"', 'lower="-6.2832" upper="6.2832"')
+    export.write_text(text)
+    assert package_files("mine", export).warnings == ()
+    export.write_text(text.replace('lower="-2.2" upper="2.2"', 'lower="-126" upper="126"'))
+    (warning,) = package_files("mine", export).warnings
+    assert warning == "joint 'elbow_pitch': its range is 252 rad: check the units of its limits"
+
+
 WRONG = {
     "slider": ('type="revolute"', 'type="prismatic"', "joint 'shoulder_pitch' is prismatic, expec"),
     "without ends": ('type="revolute"', 'type="continuous"', "'shoulder_pitch' is continuous, exp"),

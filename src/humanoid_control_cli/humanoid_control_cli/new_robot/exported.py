@@ -1,6 +1,7 @@
 """An exported description: its facts for a bring-up, and copies of its meshes."""
 
 import copy
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -27,6 +28,7 @@ from humanoid_motion.dynamics.gravity_model import GravityModel
 
 _BLOCK: Final = "ros2_control"
 _RATE: Final = 200.0  # [Hz], of no effect on limits
+_WIDEST: Final = 4.0 * math.pi + 0.01  # [rad] of a range: a turn to both sides, rounded
 _FOLDERS: Final = ("meshdir", "assetdir", "strippath")  # of MuJoCo: references have no need of it
 _MATERIALS: Final = re.compile(rb"^mtllib[ \t]+(.+?)[ \t\r]*$", re.MULTILINE)  # of an OBJ
 
@@ -52,7 +54,7 @@ def read_export(description: Path, name: str, folder: str) -> Export:
     meshes = Meshes()
     heavy = check_meshes(urdf, meshes)
     try:
-        warnings = (*heavy, *mujoco_input(urdf, meshes).warnings)
+        doubts = mujoco_input(urdf, meshes).warnings
         robot = ElementTree.fromstring(urdf)
         if robot.find(_BLOCK) is not None:
             raise ConfigError(f"it has <{_BLOCK}> blocks: remove them: the new package has its own")
@@ -64,6 +66,7 @@ def read_export(description: Path, name: str, folder: str) -> Export:
         raise  # names its file
     except ConfigError as error:
         raise ConfigError(f"{description}: {error}") from error
+    warnings = (*heavy, *doubts, *_wide(joints, limits))
     files = _move_meshes(robot, folder)
     robot.set("name", name)
     text = ElementTree.tostring(robot, encoding="unicode") + "\n"
@@ -106,6 +109,13 @@ def _limits(robot: Element, joints: tuple[str, ...]) -> JointLimits:
             ElementTree.SubElement(joint, "state_interface", name=interface)
     text = ElementTree.tostring(whole, encoding="unicode")
     return parse_robot_description(text, _RATE).limits
+
+
+def _wide(joints: tuple[str, ...], limits: JointLimits) -> Iterator[str]:
+    """Yield a warning for each joint whose limits may be degrees."""
+    for joint, width in zip(joints, limits.upper - limits.lower, strict=True):
+        if width > _WIDEST:
+            yield f"joint '{joint}': its range is {width:.3g} rad: check the units of its limits"
 
 
 def _move_meshes(robot: Element, folder: str) -> dict[str, bytes]:
