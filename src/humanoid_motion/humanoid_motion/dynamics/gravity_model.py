@@ -43,7 +43,9 @@ class GravityModel:
         self._angles = np.array([model.jnt_qposadr[row] for row in rows], dtype=np.intp)
         self._speeds = np.array([model.jnt_dofadr[row] for row in rows], dtype=np.intp)
         self._make_data()
-        self._up: FloatArray = -model.opt.gravity  # [m/s²] force per mass that holds it
+        disabled = model.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_GRAVITY
+        # [m/s²] force per mass that holds it
+        self._up: FloatArray = np.zeros(3) if disabled else -model.opt.gravity
         self._bodies = {
             model.body(body).name: body for body in range(1, model.nbody) if self._moves(body)
         }

@@ -46,6 +46,22 @@ def test_a_payload_adds_its_own_weight(model, shoulder, elbow, load, at) -> None
     assert found == pytest.approx(closed_form(shoulder, elbow, load, at), abs=1e-9)
 
 
+@pytest.mark.parametrize(
+    ("option", "part"),
+    [
+        ('<option gravity="0 0 9.81"/>', -1.0),  # upside down
+        ('<option><flag gravity="disable"/></option>', 0.0),
+    ],
+)
+def test_gravity_is_that_of_the_simulation_for_links_and_payloads(
+    arm: str, option: str, part: float
+) -> None:
+    model = GravityModel(arm.replace("</robot>", f"<mujoco>{option}</mujoco></robot>"), JOINTS)
+    payload = Payload("lower", 2.0, (0.0, 0.0, -0.1))
+    found = model.torque(np.array([0.5, 0.8]), [payload])
+    assert found == pytest.approx(part * closed_form(0.5, 0.8, 2.0, 0.1), abs=1e-9)
+
+
 def test_joints_are_taken_in_their_order(arm, model) -> None:
     swapped = GravityModel(arm, JOINTS[::-1])
     position = np.array([0.4, 0.9])
