@@ -107,7 +107,7 @@ def can_info(tmp_path: Path) -> MakeInfo:
             name="Wrists",
             plugin="",
             parameters={name: text for name, text in parameters.items() if text is not None},
-            joints=tuple(JointInfo(f"j{i}", of_joint(id_), None) for i, id_ in enumerate(ids)),
+            joints=tuple(JointInfo(f"j{i}", of_joint(id_), 0.0) for i, id_ in enumerate(ids)),
             limits=JointLimits(
                 lower=np.full(count, -2.0),
                 upper=np.full(count, 2.0),

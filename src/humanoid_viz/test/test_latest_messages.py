@@ -103,7 +103,7 @@ def test_a_malformed_description_takes_the_robot_away_and_is_logged_once(board, 
     board.put_description("<robot/>")
     shown = board.snapshot(0.0)
     assert shown.model is None
-    assert shown.description_error.startswith("links without a parent: none")
+    assert shown.description_error.startswith("the description has no <link>")
     assert len(caplog.records) == 1
     board.put_description(arm_urdf)
     shown = board.snapshot(0.0)

@@ -89,7 +89,7 @@ def make_info(tmp_path: Path) -> InfoFactory:
             name="Side",
             plugin="ethercat_driver/EthercatDriver",
             parameters={name: text for name, text in parameters.items() if text is not None},
-            joints=tuple(JointInfo(f"j{i}", of_joint(i), None) for i in range(joints)),
+            joints=tuple(JointInfo(f"j{i}", of_joint(i), 0.0) for i in range(joints)),
             limits=JointLimits(
                 lower=np.full(joints, -3.0),
                 upper=np.full(joints, 3.0),
