@@ -218,7 +218,10 @@ def _wrong_angles(options: Options, file: Path, controllers: Document) -> str:
         real = read_robot(options.robot.expand(arguments)).on_a_bus
         absent = [name for name in absent if name in real]
     names = ", ".join(absent)
-    return names and f"has direction 1 and offset 0 for {names}, so their angle is wrong"
+    return (
+        names
+        and f"has direction 1 and offset 0 for {names}, as before a calibration, so their angles are doubtful"
+    )
 
 
 def _srdf(file: Path | None, urdf: str) -> str:

@@ -48,7 +48,7 @@ def test_joints_that_a_broken_off_calibration_left_out_are_named(file: Path) -> 
     (note,) = notes(real(file))
     assert note.startswith(
         f"NOT CALIBRATED: {file} has direction 1 and offset 0 for left_wrist_roll, "
-        "right_wrist_yaw, so their angle is wrong"
+        "right_wrist_yaw, as before a calibration, so their angles are doubtful"
     )
     calibrate_all_but([], file)
     assert notes(real(file)) == []
