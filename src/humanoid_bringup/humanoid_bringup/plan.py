@@ -217,10 +217,11 @@ def _wrong_angles(options: Options, file: Path, controllers: Document) -> str:
         arguments = _description_arguments(options, _update_rate(options, controllers))
         real = read_robot(options.robot.expand(arguments)).on_a_bus
         absent = [name for name in absent if name in real]
+    if not absent:
+        return ""
     names = ", ".join(absent)
     return (
-        names
-        and f"has direction 1 and offset 0 for {names}, as before a calibration, so their angles are doubtful"
+        f"has direction 1 and offset 0 for {names}, as before a calibration: each angle is doubtful"
     )
 
 

@@ -48,7 +48,7 @@ def test_joints_that_a_broken_off_calibration_left_out_are_named(file: Path) -> 
     (note,) = notes(real(file))
     assert note.startswith(
         f"NOT CALIBRATED: {file} has direction 1 and offset 0 for left_wrist_roll, "
-        "right_wrist_yaw, as before a calibration, so their angles are doubtful"
+        "right_wrist_yaw, as before a calibration: each angle is doubtful"
     )
     calibrate_all_but([], file)
     assert notes(real(file)) == []
@@ -59,4 +59,4 @@ def test_joints_that_are_mocked_need_no_calibration(file: Path) -> None:
     (on_buses,) = notes(real(file, "ec"))
     assert "are mocked" in on_buses
     (_, note) = notes(real(file, "can"))
-    assert f"for {', '.join(WRISTS)}, so" in note
+    assert f"for {', '.join(WRISTS)}, as" in note

@@ -23,6 +23,7 @@ _APART: Final = (0.3, 0.6)  # [s] from one to the next
 _LETTERS: Final = ("F", "V", "FV")  # requests for the flags and for the version
 _ANSWERS: Final = (0.03, 0.05)  # share; the host may miss five between two requests for flags
 _WATCHED: Final = 2.0  # [s]
+_WITHIN: Final = 1.0  # [s] until a fall
 _LOOK: Final = 0.01  # [s]
 _LONGEST_PAUSE: Final = 0.15  # [s]; between two requests for flags are 0.1 s
 _RATE: Final = (1, 30)  # [bytes/ms] that a slow line takes; a UART of 115200 bit/s takes 11
@@ -102,7 +103,7 @@ _line: Final = partial(
     strikes=TargetJoint.CAN,
     adapter=SLCAN,
     outcome=Outcome.EITHER,
-    within=1.0,
+    within=_WITHIN,
     watched=0.6,
     source=BLOCK,
     codes=(RX_TIMEOUT, TX_QUEUE_OVERRUN),
@@ -119,6 +120,7 @@ KINDS: Final = (
     _line(
         name="can: serial line cut for a moment",
         inject=_cut,
+        within=_CUTS[1] * _APART[1] + _WITHIN,  # a second fault comes after the last cut
     ),
     _line(name="can: serial line slow", inject=_slow, mend=_fast),
     _line(
@@ -131,6 +133,7 @@ KINDS: Final = (
         name="can: answers of the serial adapter lost",
         inject=_lose_answers,
         outcome=Outcome.STAYS,
+        within=_WATCHED + _WITHIN,  # a second fault comes after the first was watched
         watched=_WATCHED,
         codes=(),
     ),
