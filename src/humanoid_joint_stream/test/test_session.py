@@ -132,6 +132,44 @@ def test_a_lease_that_is_not_kept_stops_the_robot() -> None:
     assert bench.session.activation == 0
 
 
+def test_the_updates_of_a_stream_keep_its_lease() -> None:
+    bench = Bench().following()
+    bench.send(update(bench.now))
+    token, bench.lease = bench.lease, ""
+    for _ in range(3 * TIMEOUT // (40 * MS)):
+        bench.now += 40 * MS
+        bench.send(later(bench.now))
+        bench.poll()
+        bench.tick()
+    assert bench.execution is Execution.FOLLOWING
+    assert bench.session.has_lease(token, bench.now)
+
+
+def test_an_update_does_not_bring_back_a_lease_that_ran_out() -> None:
+    bench = Bench(resume_after_expiry=True).following()
+    bench.send(update(bench.now))
+    bench.tick()
+    token, bench.lease = bench.lease, ""
+    bench.server_lives = False
+    bench.now += TIMEOUT
+    bench.tick()
+    bench.send(later(bench.now))
+    bench.ends_with(Status.NO_LEASE, "the lease of bench was not kept")
+    assert not bench.session.has_lease(token, bench.now)
+
+
+def test_a_lease_that_ran_out_in_a_hold_up_of_the_server_is_not_the_reason() -> None:
+    bench = Bench().following()
+    bench.server_lives = False
+    for _ in range(30):
+        bench.tick()
+        bench.overtake(update(bench.now))
+    bench.now += TIMEOUT
+    bench.tick()
+    bench.poll()
+    bench.ends_with(Status.INACTIVE, "the server stood still for too long")
+
+
 def test_a_new_lease_ends_the_stream_of_one_that_ran_out() -> None:
     """This precedes the server's step: else the old stream would command in the new activation."""
     bench = Bench().following()
@@ -277,6 +315,19 @@ def test_an_activation_needs_the_lease_a_controller_no_fault_and_remote_in_this_
     assert session.readiness(bench.lease, bench.now) == (Status.FAULT, "stopped")
     bench.controller.on_cleanup()
     assert session.readiness(bench.lease, bench.now)[0] is Status.UNAVAILABLE
+
+
+def test_the_cause_of_a_fall_outlasts_the_reason_of_a_refused_request() -> None:
+    session = Bench().session
+    code = FELL_TO_SAFETY.name
+    session.poll(Situation(Mode.DAMPING, "Fell: a hot motor", (code,), 4), 1)
+    refused = "Rejected LOAD: fell: a hot motor"
+    session.poll(Situation(Mode.DAMPING, refused, ("LOAD_REFUSED", code), 4), 2)
+    (fault,) = session.standing_faults()
+    assert (fault.cause, fault.time) == ("Fell: a hot motor", 1)
+    session.poll(Situation(Mode.DAMPING, "Fell: a silent bus", (code,), 5), 3)
+    (fault,) = session.standing_faults()
+    assert (fault.cause, fault.time) == ("Fell: a silent bus", 3)
 
 
 def test_activations_have_rising_numbers_also_of_a_later_server() -> None:

@@ -74,6 +74,7 @@ class Session:
         self.last_error = ""  # why the latest activation has ended; empty: in order, or not yet
         self.situation = Situation()
         self._fallen_at = 0
+        self._fell_because = ""  # the reason of a later statement may be that of a refusal
         self._left_at = 0  # [ns] the robot was first seen to have left this activation; 0: not yet
         self._stream: CommandStream | None = None
         self._latest_stream: CommandStream | None = None
@@ -109,7 +110,7 @@ class Session:
             found.append(StandingFault(report.fault, cause, report.fault_time))
         if self.situation.has_fallen:
             id_ = ROBOT_FAULT + self.situation.switch_number
-            found.append(StandingFault(id_, self.situation.reason, self._fallen_at))
+            found.append(StandingFault(id_, self._fell_because, self._fallen_at))
         return found
 
     def clear_own_fault(self, fault: StandingFault) -> None:
@@ -185,9 +186,12 @@ class Session:
     def receive(self, stream: CommandStream, update: Any, now: int) -> None:
         """Take an update: leave its command for the robot's next tick, or end the stream."""
         with self.lock:
-            self._check_activation(now)  # ended here too, in case `poll` has not been called
+            # Ended here too, in case `poll` has not been called.
+            self._check_activation(now)
+            self._end_lease_that_ran_out(now)
             if stream is not self._stream:
                 return
+            self.lease.renew(now)
             self.file.words[Word.HEARTBEAT] = now  # a server that receives updates is alive
             found = stream.receive(update, now)
             if isinstance(found, UpdateError):
@@ -228,16 +232,21 @@ class Session:
         """Send the server's heartbeat, and end expired streams and leases. Called every few ms."""
         with self.lock:
             self.file.words[Word.HEARTBEAT] = now
-            if situation.has_fallen and not self.situation.has_fallen:
-                self._fallen_at = now
-            self.situation = situation
-            self._end_lease_that_ran_out(now)
+            self._note(situation, now)
+            # In this order: after a hold-up of this server the lease may have run out, too.
             self._check_activation(now)
+            self._end_lease_that_ran_out(now)
             stream = self._stream
             if stream is None or self.activation or stream.has_been_active:
                 return
             if now - stream.opened > ACTIVATION_GRACE:
                 self.stop(Status.INACTIVE, "not activated in time")
+
+    def _note(self, situation: Situation, now: int) -> None:
+        before, self.situation = self.situation, situation
+        same = before.has_fallen and before.switch_number == situation.switch_number
+        if situation.has_fallen and not same:
+            self._fallen_at, self._fell_because = now, situation.reason
 
     def _end_lease_that_ran_out(self, now: int) -> None:
         if self.lease.owner and not self.lease.is_in_force(now):
