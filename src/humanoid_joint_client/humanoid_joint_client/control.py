@@ -190,7 +190,9 @@ class Control:
                 reply = self._client.call("KeepLease", pb.LeaseToken(token=self.lease))
                 raise_unless_ok(reply.status, reply.message)
                 self._client.synchronize(self.lease)
+            except NoAnswerError:
+                continue  # the connection may be restored in time
             except JointStreamError as error:
-                if not isinstance(error, NoAnswerError):
-                    self._lost = error
-                    return
+                text = f"the lease is lost ({error}): enter the control block again"
+                self._lost = error_of(Status.NO_LEASE, text)
+                return

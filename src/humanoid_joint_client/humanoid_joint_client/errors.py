@@ -82,7 +82,7 @@ class NotClearedError(JointStreamError):
 
 
 class UnavailableError(JointStreamError):
-    """The robot's control process does not run, or its controller is unloaded."""
+    """There is no control process, or no controller of the joint stream; the text tells which."""
 
     status = Status.UNAVAILABLE
 

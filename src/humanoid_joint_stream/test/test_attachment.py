@@ -63,6 +63,21 @@ def test_a_process_that_has_ended_is_left(
     assert robot.states.end == "the control process has ended"
 
 
+def test_the_obstacle_tells_a_missing_process_from_a_controller_that_is_not_loaded(
+    attachment: Attachment, tmp_path: Path
+) -> None:
+    """A process may run without the memory of tick records, too."""
+    (memory,) = tmp_path.glob("*.stream")
+    memory.rename(tmp_path / "kept")
+    attachment.poll()
+    assert attachment.robot is None
+    assert attachment.obstacle == "the joint stream's controller is not loaded: `hc load` it"
+    (records,) = tmp_path.glob("*.flight")
+    records.unlink()
+    attachment.poll()
+    assert "does not run, or has no tick records" in attachment.obstacle
+
+
 def test_a_controller_that_is_loaded_anew_is_attached_and_the_readers_get_the_reason(
     attachment: Attachment, tmp_path: Path
 ) -> None:

@@ -23,6 +23,7 @@ from humanoid_joint_client import (
     JointClient,
     LeaseTakenError,
     NoAnswerError,
+    NoLeaseError,
     NotClearedError,
     NotReadyError,
     StreamFaultError,
@@ -85,7 +86,10 @@ class Served:
         self.ticks: list[NumberedState] = []
         self.hub = StateHub(self._fresh, 0.0)
         self.robot: Robot | None = Robot(self.bench.session, self.hub, self.link)
-        service = JointStreamService(lambda: self.robot, lambda: self.bench.now)
+        self.obstacle = "the control process does not run"
+        service = JointStreamService(
+            lambda: self.robot, lambda: self.obstacle, lambda: self.bench.now
+        )
         self.answers = service.answers()
 
     def _fresh(self) -> list[NumberedState]:
@@ -214,6 +218,31 @@ def test_the_robots_own_fault_is_listed_and_cleared(served: Served, client: Join
     assert client.faults() == []
     with pytest.raises(InvalidRequestError, match="no such fault"):
         client.clear_fault(Fault(5, "", 0, True))
+
+
+def test_a_client_reads_why_there_is_no_robot(served: Served, client: JointClient) -> None:
+    served.robot = None
+    for served.obstacle in ("the controller is not loaded", "the control process does not run"):
+        with pytest.raises(UnavailableError, match=served.obstacle):
+            client.feedback()
+
+
+def test_a_client_whose_lease_is_lost_is_told_to_enter_the_block_again(
+    served: Served, client: JointClient
+) -> None:
+    """The control process ends, and another one runs: that does not know the lease."""
+    with client.control() as control:
+        robot, served.robot = served.robot, None
+        until(lambda: control._lost is not None)
+        served.robot = robot
+        with pytest.raises(NoLeaseError, match=r"lost \(UNAVAILABLE: .*enter the control block"):
+            control.send([0.0] * COUNT)
+
+
+def test_a_reply_without_a_lease_tells_why(client: JointClient) -> None:
+    for call in ("KeepLease", "ReturnLease", "Deactivate"):
+        reply = client.call(call, pb.LeaseToken(token="old"))
+        assert (reply.status, reply.message) == (Status.NO_LEASE, "this lease is not in force")
 
 
 def test_control_goes_from_standby_to_remote_and_ends_in_damping(

@@ -32,7 +32,7 @@ class Listener(Connection):
 def connection(tmp_path: Path) -> Iterator[Listener]:
     """A connection to a server whose robot does not run."""
     calls, socket = LoopThread(), tmp_path / "own/robot.sock"
-    answers = JointStreamService(lambda: None, lambda: 0).answers()
+    answers = JointStreamService(lambda: None, lambda: "none runs", lambda: 0).answers()
     server = calls.call(local_server(answers, socket))
     calls.call(server.start())
     it = Listener(str(socket))

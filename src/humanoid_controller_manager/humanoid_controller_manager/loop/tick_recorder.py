@@ -80,7 +80,7 @@ def tick_recorder(  # noqa: PLR0913 - the facts of a robot
     try:
         file = records.create(facts)
     except OSError as error:
-        logger.warning("no tick recorder, so no black box: %s", error)
+        logger.warning("no tick recorder, so no black box and no joint stream: %s", error)
         return None
     if file.facts.seconds < SECONDS:
         logger.warning("memory is short: only %g s are recorded", file.facts.seconds)

@@ -19,6 +19,10 @@ from humanoid_joint_stream.server.state_hub import StateHub
 from humanoid_joint_stream.shared.stream_file import attach, path_of, release
 
 ENDED: Final = "the control process has ended"
+NOT_FOUND: Final = (
+    "the robot's control process does not run, or has no tick records (its log states why)"
+)
+NOT_LOADED: Final = "the joint stream's controller is not loaded: `hc load` it"
 LOAD_AGAIN: Final = 3_000_000_000  # [ns] after a controller could not be loaded
 
 logger = logging.getLogger(__name__)
@@ -41,6 +45,7 @@ class Attachment:
         records: RecordStore = RecordStore(),  # noqa: B008 - without state
     ) -> None:
         self.robot: Robot | None = None
+        self.obstacle = NOT_FOUND  # why there is no robot, while there is none
         self._link, self._clock, self._load = link, clock, load
         self._namespace, self._records = namespace, records
         self._descriptor = -1
@@ -58,10 +63,12 @@ class Attachment:
             self.leave(why)
         record = self._record()
         if record is None:
+            self.obstacle = NOT_FOUND
             return
         try:
             self._attach(record)
         except FileNotFoundError:
+            self.obstacle = NOT_LOADED
             self._have_it_loaded()
         except BlockingIOError:
             self._warn("another server of the joint stream runs for this robot")
@@ -73,6 +80,7 @@ class Attachment:
         robot, self.robot = self.robot, None
         if robot is None:
             return
+        self.obstacle = why
         robot.session.stop(Status.INACTIVE, why)
         robot.states.stop(why)
         release(self._descriptor)
@@ -124,6 +132,7 @@ class Attachment:
             self._load()
 
     def _warn(self, text: str) -> None:
+        self.obstacle = text
         if text != self._problem:
             self._problem = text
             logger.warning("%s", text)

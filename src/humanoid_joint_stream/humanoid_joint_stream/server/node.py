@@ -202,7 +202,9 @@ def _run(arguments: Sequence[str], stop: threading.Event) -> int:
         parameters, clock = link.parameters, LINUX.clock_ns
         load = link.load if parameters.controller_file else None
         attachment = Attachment(link, clock, load, link.namespace)
-        answers = JointStreamService(lambda: attachment.robot, clock).answers()
+        answers = JointStreamService(
+            lambda: attachment.robot, lambda: attachment.obstacle, clock
+        ).answers()
         socket = socket_path(namespace=link.namespace)
         calls = LoopThread()
         try:

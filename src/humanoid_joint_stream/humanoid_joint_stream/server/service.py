@@ -44,12 +44,18 @@ class JointStreamService:
     """One method for each call of the .proto, by its name. All on one event loop.
 
     Args:
-        robot: returns the robot; None while its control process does not run.
+        robot: returns the robot; None while there is none.
+        obstacle: returns why there is none, then.
         clock: the robot's clock [ns].
     """
 
-    def __init__(self, robot: Callable[[], Robot | None], clock: Callable[[], int]) -> None:
-        self._robot, self._clock = robot, clock
+    def __init__(
+        self,
+        robot: Callable[[], Robot | None],
+        obstacle: Callable[[], str],
+        clock: Callable[[], int],
+    ) -> None:
+        self._robot, self._obstacle, self._clock = robot, obstacle, clock
         self._activating = asyncio.Lock()
         self._converting = asyncio.Lock()
         self._model: tuple[str, Any] | None = None  # the latest URDF, and its MJCF
@@ -133,13 +139,13 @@ class JointStreamService:
 
     async def _keep_lease(self, request: Any, context: grpc.aio.ServicerContext) -> Any:
         kept = (await self._needed(context)).session.has_lease(request.token, self._clock())
-        return pb.Reply(status=Status.OK if kept else Status.NO_LEASE)
+        return pb.Reply(status=Status.OK) if kept else _no_lease()
 
     async def _return_lease(self, request: Any, context: grpc.aio.ServicerContext) -> Any:
         session = (await self._needed(context)).session
         with session.lock:
             if not session.has_lease(request.token, self._clock()):
-                return pb.Reply(status=Status.NO_LEASE)
+                return _no_lease()
             session.stop(Status.INACTIVE, "the lease was returned")
             session.lease.end()
             return pb.Reply(status=Status.OK)
@@ -214,7 +220,7 @@ class JointStreamService:
         robot = await self._needed(context)
         session = robot.session
         if not session.has_lease(request.token, self._clock()):
-            return pb.Reply(status=Status.NO_LEASE)
+            return _no_lease()
         session.stop(Status.INACTIVE, "deactivated")
         # An activation that is under way may have requested REMOTE.
         if not session.has_left() or self._activating.locked():
@@ -328,9 +334,7 @@ class JointStreamService:
     async def _needed(self, context: grpc.aio.ServicerContext) -> Robot:
         robot = self._robot()
         if robot is None:
-            await context.abort(
-                grpc.StatusCode.FAILED_PRECONDITION, "the robot's control process does not run"
-            )
+            await context.abort(grpc.StatusCode.FAILED_PRECONDITION, self._obstacle())
         assert robot is not None
         return robot
 
@@ -344,6 +348,10 @@ def _of_messages(call: Callable[..., Any]) -> Callable[..., Any]:
         return await call(request, context)
 
     return answer
+
+
+def _no_lease() -> Any:
+    return pb.Reply(status=Status.NO_LEASE, message="this lease is not in force")
 
 
 def _end_unless_begun(stream: CommandStream) -> None:
