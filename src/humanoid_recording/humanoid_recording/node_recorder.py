@@ -22,7 +22,11 @@ SET: Final = 500_000_000  # [ns] by which a system clock that was set differs fr
 
 
 class NodeRecorder:
-    """Subscribes `node` to `topics` for `recording`; `notify` gets a line for each topic."""
+    """Subscribes `node` to `topics` for `recording`; `notify` gets a line for each topic.
+
+    `lost` counts the messages that did not arrive, by the numbers that the middleware of a topic's
+    only publisher counts. Messages do not name their publisher: several are not told apart.
+    """
 
     def __init__(
         self, node: Node, topics: Iterable[str], recording: Recording, notify: Callable[[str], None]
@@ -32,6 +36,9 @@ class NodeRecorder:
         self._recording = recording
         self._notify = notify
         self._offset = _offset()  # of the recording's times
+        self.lost = 0
+        self._numbers: dict[str, int] = {}  # of the latest message, by topic
+        self._publishers: dict[str, tuple[int, ...]] = {}  # the only one, by topic; (): several
 
     def subscribe_new(self) -> None:
         """Subscribe to the topics that have got a publisher since the last call."""
@@ -49,6 +56,7 @@ class NodeRecorder:
         qos = [publisher.qos_profile for publisher in publishers]
         topic = Topic(name, type_name, _hash(publishers), definition(type_name), plain_offers(qos))
         self._recording.add_topic(topic)
+        self._publishers[name] = _only(publishers)
         self._node.create_subscription(
             message_class(type_name),
             name,
@@ -59,12 +67,26 @@ class NodeRecorder:
         self._notify(f"recording {name}")
 
     def _take(self, topic: str, data: bytes, info: dict[str, Any]) -> None:
+        number = info.get("publication_sequence_number")
+        if number is not None:  # None: this middleware does not count
+            self._count(topic, number)
         # 0: the middleware has no time stamps
         arrival = info["received_timestamp"] or time.time_ns()
         published = info["source_timestamp"]
         if published <= 0:  # unknown, or before the epoch, which a bag cannot hold
             published = arrival
         self._recording.add(ReceivedMessage(topic, data, self._time(arrival), published))
+
+    def _count(self, topic: str, number: int) -> None:
+        expected = self._numbers.get(topic, number - 1) + 1
+        self._numbers[topic] = number
+        if number == expected:
+            return
+        before = self._publishers[topic]
+        publisher = _only(self._node.get_publishers_info_by_topic(topic))
+        self._publishers[topic] = publisher
+        if publisher and publisher == before:
+            self.lost += max(number - expected, 0)
 
     def _time(self, arrival: int) -> int:
         """Return the time of `arrival` in the recording: a clock that is set makes no gap in it."""
@@ -79,6 +101,11 @@ class NodeRecorder:
 def _offset() -> int:
     """Return the system's time minus the monotonic one [ns]."""
     return time.time_ns() - time.monotonic_ns()
+
+
+def _only(publishers: list[TopicEndpointInfo]) -> tuple[int, ...]:
+    """Return the identity of the only publisher; empty if there are several, or none."""
+    return tuple(publishers[0].endpoint_gid) if len(publishers) == 1 else ()
 
 
 def _hash(publishers: list[TopicEndpointInfo]) -> str:

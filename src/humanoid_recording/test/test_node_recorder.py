@@ -21,9 +21,15 @@ UNRELIABLE = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
-def publisher(kind: str = JOINT_STATE, type_hash: str = "", qos: QoSProfile = RELIABLE):
+def publisher(
+    kind: str = JOINT_STATE, type_hash: str = "", qos: QoSProfile = RELIABLE, number: int = 1
+):
     return SimpleNamespace(
-        node_name="robot", topic_type=kind, topic_type_hash=type_hash, qos_profile=qos
+        node_name="robot",
+        topic_type=kind,
+        topic_type_hash=type_hash,
+        qos_profile=qos,
+        endpoint_gid=[number],
     )
 
 
@@ -127,6 +133,47 @@ def test_a_clock_that_is_set_makes_no_gap_in_a_recording(
     for arrival in (begin + 100, begin + 200 + step):  # the first one has waited
         graph.receive(b"", {"received_timestamp": arrival, "source_timestamp": 0})
     assert [it - begin for it in graph.arrivals] == [0, 100, 200]
+
+
+class Sender:
+    """Messages with the numbers that a publisher's middleware counts."""
+
+    def __init__(self, *publishers: SimpleNamespace) -> None:
+        self.graph = Graph(publishers)
+        self.recorder = NodeRecorder(self.graph, [TOPIC], self.graph, lambda _: None)
+        self.recorder.subscribe_new()
+
+    def lost_after(self, *numbers: int | None) -> int:
+        for number in numbers:
+            info = {
+                "received_timestamp": 1,
+                "source_timestamp": 1,
+                "publication_sequence_number": number,
+            }
+            self.graph.receive(b"", info)
+        return self.recorder.lost
+
+
+def test_messages_that_did_not_arrive_are_counted() -> None:
+    """A recorder that is stopped for a while misses what the middleware cannot keep."""
+    sender = Sender(publisher(type_hash="INVALID"))
+    assert sender.lost_after(7, 8, 9) == 0
+    assert sender.lost_after(12, 13, 20) == 8
+
+
+def test_another_publisher_begins_with_its_own_number() -> None:
+    sender = Sender(publisher(type_hash="INVALID"))
+    assert sender.lost_after(7, 8) == 0
+    sender.graph.publishers = [publisher(type_hash="INVALID", number=2)]
+    assert sender.lost_after(40, 41) == 0
+    assert sender.lost_after(3, 4) == 0
+    assert sender.lost_after(6) == 1
+
+
+def test_messages_of_several_publishers_or_without_numbers_are_not_counted() -> None:
+    both = [publisher(type_hash="INVALID", number=number) for number in (1, 2)]
+    assert Sender(*both).lost_after(3, 90, 4, 93) == 0
+    assert Sender(both[0]).lost_after(None, None) == 0
 
 
 @pytest.mark.parametrize("stamp", [0, -1])

@@ -44,7 +44,7 @@ def record(folder: Path, topics: Sequence[str], seconds: float, say: Callable[[s
         while not over():
             recorder.subscribe_new()
             client.wait(over, SEARCH_PERIOD)
-    _conclude(bag, folder, recording, say)
+    _conclude(bag, folder, recording, recorder.lost, say)
 
 
 def _check_names(topics: Sequence[str]) -> None:
@@ -57,7 +57,7 @@ def _check_names(topics: Sequence[str]) -> None:
 
 
 def _conclude(
-    bag: BagWriter, folder: Path, recording: Recording, say: Callable[[str], None]
+    bag: BagWriter, folder: Path, recording: Recording, lost: int, say: Callable[[str], None]
 ) -> None:
     summary = bag.summary
     if summary.count:
@@ -69,6 +69,11 @@ def _conclude(
         raise recording.error
     if recording.dropped:
         raise BagError(f"{recording.dropped} messages are missing: the disk is too slow for them")
+    if lost:
+        raise BagError(
+            f"{lost} messages are missing: this program was held up (stopped, a busy machine), or "
+            "the network lost them"
+        )
     if not summary.count:
         raise BagError(
             f"no message on {robot_in_words()}: no bag was made "
