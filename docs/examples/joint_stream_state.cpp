@@ -25,9 +25,14 @@ int main(int count, char** words) {
   grpc::ClientContext reading;
   auto states = robot->StreamStates(&reading, {});
   State state;
-  for (int number = 0; number < 10 && states->Read(&state); ++number)
+  for (int number = 0; number < 10; ++number) {
+    if (!states->Read(&state)) {
+      std::fprintf(stderr, "%s\n", states->Finish().error_message().c_str());
+      return 1;
+    }
     for (int joint = 0; joint < config.joints_size(); ++joint)
       std::printf("%s %.4f\n", config.joints(joint).name().c_str(), state.position(joint));
+  }
   reading.TryCancel();
   return 0;
 }

@@ -48,7 +48,9 @@ def local_address(domain: int | None = None, namespace: str = "") -> str:
     Raises NoAnswerError if there is none.
     """
     path = socket_path(domain, namespace)
-    if not is_private(path.parent) or not path.is_socket():
+    if path.parent.exists() and not is_private(path.parent):
+        raise NoAnswerError(f"{path.parent}: expected a folder of this user with mode 0700")
+    if not path.is_socket():
         raise NoAnswerError(
             f"{path}: no joint stream of this user on this machine (`hc up … --joint-stream`)"
         )

@@ -65,3 +65,16 @@ def test_a_program_in_cpp_reads_the_states(
     assert running.returncode == 0
     expected = [f"{name} {value:.4f}" for name, value in zip(JOINTS, position, strict=True)]
     assert lines == expected * 10
+
+
+def test_a_program_in_cpp_states_why_the_states_end(
+    program: Path,
+    served: Served,  # noqa: F811
+    socket: Path,  # noqa: F811
+) -> None:
+    running = subprocess.Popen([str(program), f"unix:{socket}"], stderr=subprocess.PIPE, text=True)
+    while running.poll() is None:
+        if served.hub.readers:
+            served.hub.stop("the control process has ended")
+    assert running.communicate()[1] == "the control process has ended\n"
+    assert running.returncode == 1

@@ -1,0 +1,39 @@
+"""The address of the robot on this machine, and why there is none."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from humanoid_joint_client import NoAnswerError, address
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder with the socket of domain 7."""
+    own = tmp_path / "own"
+    own.mkdir(mode=0o700)
+    monkeypatch.setattr(address, "socket_folder", lambda: own)
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(own / "domain_7.sock"))
+        yield own
+
+
+def test_the_socket_of_a_robot_is_found(folder: Path) -> None:
+    assert address.local_address(7) == f"unix:{folder}/domain_7.sock"
+
+
+def test_a_robot_without_a_joint_stream_is_told_from_a_folder_that_others_can_enter(
+    folder: Path,
+) -> None:
+    with pytest.raises(NoAnswerError, match="no joint stream of this user on this machine"):
+        address.local_address(8)
+    folder.chmod(0o755)
+    with pytest.raises(NoAnswerError, match=r"own: expected a folder .* with mode 0700"):
+        address.local_address(7)
+    folder.rename(folder.with_name("away"))
+    with pytest.raises(NoAnswerError, match="no joint stream of this user on this machine"):
+        address.local_address(7)
