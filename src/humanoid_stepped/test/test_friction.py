@@ -278,6 +278,17 @@ def test_joints_before_a_failed_one_are_written(hc: Stack, tmp_path: Path) -> No
     into_standby(hc)
 
 
+def test_joint_with_too_few_samples_leaves_no_file_that_refuses_the_next_try(
+    hc: Stack, tmp_path: Path
+) -> None:
+    file, ends, sweep = tmp_path / "friction.yaml", (-0.03, 0.03), Settings("sweep", speed=QUICK)
+    with pytest.raises(RecordingError, match=f"{WRIST}: [0-9]+ samples forwards, expected 3"):
+        hc_friction.record((WRIST,), file, ends, 200, sweep, True, 10.0)
+    assert not list(tmp_path.iterdir())
+    assert left_alone(hc)
+    into_standby(hc)
+
+
 def test_ctrl_c_ends_a_check(hc: Stack, tmp_path: Path, capsys) -> None:
     file = tmp_path / "friction.yaml"
     curves = (

@@ -82,7 +82,8 @@ def record(  # noqa: PLR0913, PLR0917 - one argument for each option
     """Record the friction of joints over their range. The robot must be in a finished STANDBY.
 
     Loads its own controller into REMOTE and moves one joint; the others hold. Ends in DAMPING: the
-    arms sink. Ctrl-C ends the effort at once. Exit code 1: refused or aborted, nothing is written.
+    arms sink. Ctrl-C ends the effort at once. The maps of joints before a failed one are written.
+    Exit code 1: refused or failed; 130: Ctrl-C.
     """
     _needs_an_answer(yes)
     from humanoid_control_cli.friction.record import record as run
@@ -120,7 +121,8 @@ def check(  # noqa: PLR0913, PLR0917 - one argument for each option
 ) -> None:
     """Measure the friction again and compare it with a map: the residual per direction.
 
-    As `record`, but it writes nothing. Exit code 1: refused, aborted, or not within the bound.
+    As `record`, but it writes nothing. Exit code 1: refused, failed, or not within the bound; 130:
+    Ctrl-C.
     """
     _needs_an_answer(yes)
     from humanoid_control_cli.friction.record import check as run

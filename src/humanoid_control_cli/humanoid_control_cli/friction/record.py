@@ -4,7 +4,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from datetime import date
 from pathlib import Path
@@ -37,6 +37,7 @@ from humanoid_servo_controllers.friction_recording.maps import (
 from humanoid_servo_controllers.friction_recording.recording import (
     FrictionSample,
     Recording,
+    RecordingError,
     direction_in_words,
 )
 from humanoid_servo_controllers.friction_recording.samples_file import samples_path, save_samples
@@ -70,19 +71,19 @@ def record(  # noqa: PLR0913, PLR0917 - one argument for each option of the comm
     if len(set(joints)) != len(joints):
         raise ConfigError(f"a joint is given twice: {', '.join(joints)}")
     samples: dict[str, list[FrictionSample]] = {}
-    tasks: list[Task] = []
+    maps: dict[str, FrictionMap] = {}
     failure: RobotError | KeyboardInterrupt | None = None
     try:
         with _alone(), Client(timeout) as client:
             robot = Robot(client)
-            tasks += [robot.task(joint, settings, *ends) for joint in joints]
-            for joint, own in _measured(robot, tasks, settings, yes):
+            tasks = {joint: robot.task(joint, settings, *ends) for joint in joints}
+            for joint, own in _measured(robot, list(tasks.values()), settings, yes):
+                maps[joint] = _map(tasks[joint], own, points)
                 samples[joint] = own
     except (RobotError, KeyboardInterrupt) as error:
         failure = error
     if samples:  # minutes of motion: those of the joints before a failure are kept
         save_samples(table, samples)
-        maps = _maps([task for task in tasks if task.joint in samples], samples, points)
         save_friction_maps(file, FrictionMaps(date.today(), settings.method, maps))
         count = sum(len(own) for own in samples.values())
         typer.echo(f"written to {file}: {', '.join(samples)}; {count} samples to {table}")
@@ -102,23 +103,22 @@ def _exit_code(failure: RobotError | KeyboardInterrupt | None, missing: Sequence
     return INTERRUPTED
 
 
-def _maps(
-    tasks: Sequence[Task], samples: Mapping[str, Sequence[FrictionSample]], points: int
-) -> dict[str, FrictionMap]:
-    """Return the maps of `tasks`; tell the operator which points are interpolated.
+def _map(task: Task, samples: Sequence[FrictionSample], points: int) -> FrictionMap:
+    """Return the map of `task`; tell the operator how many points are interpolated.
 
     Raises RecordingError for too few samples.
     """
-    maps = {}
-    for task in tasks:
-        own, lower, upper = samples[task.joint], task.bounds.lower, task.bounds.upper
-        maps[task.joint] = friction_map(own, lower, upper, points)
-        if guessed := interpolated_bins(own, lower, upper, points):
-            sys.stderr.write(
-                f"hc: {task.joint}: {guessed} of {2 * points} points are interpolated, fewer than "
-                f"{LEAST} samples are there: more --passes or fewer --points\n"
-            )
-    return maps
+    lower, upper = task.bounds.lower, task.bounds.upper
+    try:
+        found = friction_map(samples, lower, upper, points)
+    except RecordingError as error:
+        raise RecordingError(f"{task.joint}: {error}") from error
+    if guessed := interpolated_bins(samples, lower, upper, points):
+        sys.stderr.write(
+            f"hc: {task.joint}: {guessed} of {2 * points} points are interpolated, fewer than "
+            f"{LEAST} samples are there: more --passes or fewer --points\n"
+        )
+    return found
 
 
 def check(
