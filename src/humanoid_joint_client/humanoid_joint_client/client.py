@@ -228,8 +228,14 @@ def _channel(address: str, certificate: Path | str | None, token: str) -> grpc.C
         return grpc.insecure_channel(address, _OPTIONS)
     if certificate is None or not token:
         raise NoAnswerError(f"{address}: another machine needs a certificate and a token")
+    token = token.strip()  # as the server does: the end of its file's line
+    if not (token.isascii() and token.isprintable()):
+        raise NoAnswerError("token: expected printable characters of ASCII")
+    try:
+        roots = Path(certificate).read_bytes()
+    except OSError as error:
+        raise NoAnswerError(f"{certificate}: cannot be read: {error.strerror}") from error
     credentials = grpc.composite_channel_credentials(
-        grpc.ssl_channel_credentials(Path(certificate).read_bytes()),
-        grpc.access_token_call_credentials(token),
+        grpc.ssl_channel_credentials(roots), grpc.access_token_call_credentials(token)
     )
     return grpc.secure_channel(address, credentials, _OPTIONS)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from humanoid_joint_client import NoAnswerError, address
+from humanoid_joint_client import JointClient, NoAnswerError, address
 
 
 @pytest.fixture
@@ -37,3 +37,13 @@ def test_a_robot_without_a_joint_stream_is_told_from_a_folder_that_others_can_en
     folder.rename(folder.with_name("away"))
     with pytest.raises(NoAnswerError, match="no joint stream of this user on this machine"):
         address.local_address(7)
+
+
+def test_a_certificate_or_token_that_cannot_be_used_is_named(tmp_path: Path) -> None:
+    missing, there = tmp_path / "missing.crt", tmp_path / "robot.crt"
+    there.write_text("")
+    with pytest.raises(NoAnswerError, match=r"missing\.crt: cannot be read: No such file"):
+        JointClient("robot:50051", certificate=missing, token="secret")
+    for token in ("secrét", "two\nlines"):
+        with pytest.raises(NoAnswerError, match="token: expected printable characters"):
+            JointClient("robot:50051", certificate=there, token=token)

@@ -572,8 +572,9 @@ def test_only_a_client_with_the_token_is_admitted(
     server, port = calls.call(network_server(served.answers, "localhost:0", **files))
     address, certificate = f"localhost:{port}", files["certificate"]
     with running(calls, server):
-        with JointClient(address, certificate=certificate, token=TOKEN) as client:
-            assert client.config.names == JOINTS
+        for token in (TOKEN, Path(files["token"]).read_text()):  # a file's line has an end
+            with JointClient(address, certificate=certificate, token=token) as client:
+                assert client.config.names == JOINTS
         with JointClient(address, certificate=certificate, token="wrong") as client:
             for call in (lambda: client.config, lambda: next(client.states())):
                 with pytest.raises(NoAnswerError, match="UNAUTHENTICATED"):
