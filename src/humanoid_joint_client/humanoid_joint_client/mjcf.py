@@ -14,8 +14,9 @@ class Mjcf:
     xml: str
     meshes: dict[str, bytes]  # the files that `xml` names
 
-    def save(self, folder: Path) -> Path:
+    def save(self, folder: Path | str) -> Path:
         """Write the model and its meshes into `folder`; return the model's file."""
+        folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
         for name, content in self.meshes.items():
             (folder / Path(name).name).write_bytes(content)

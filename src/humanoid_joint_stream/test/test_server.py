@@ -528,6 +528,16 @@ def test_garbage_and_large_messages_are_refused_and_the_server_goes_on(
     assert client.config.names == JOINTS
 
 
+def test_a_first_update_that_is_no_message_is_invalid(served: Served, socket: Path) -> None:
+    """The client may have the lease: what it needs is a message."""
+    with grpc.insecure_channel(f"unix:{socket}") as channel:
+        path = next(it.path for it in methods() if it.name == "StreamCommands")
+        call = channel.stream_unary(path, lambda data: data, pb.StreamEnd.FromString)
+        end = call(iter([b"\xff\xff"]), timeout=10.0)
+    assert end.status == Status.INVALID_REQUEST
+    assert end.message == "the update is no message Update"
+
+
 def test_a_folder_that_others_can_enter_is_refused(served: Served, tmp_path: Path) -> None:
     tmp_path.chmod(0o755)
     with pytest.raises(ConfigError, match="mode 0700"):

@@ -12,6 +12,7 @@ from humanoid_joint_client.status import Status
 from humanoid_joint_stream.command.executed_command import ExecutedCommand
 from humanoid_joint_stream.facts import StreamFacts
 
+NO_MESSAGE: Final = "the update is no message Update"
 SAME: Final = 1e-6  # relative: gains that came as float32 are those of the mode
 
 
@@ -59,7 +60,7 @@ class UpdateCheck:
         are not stored.
         """
         if update is None:
-            raise _invalid("the update is no message Update")
+            raise _invalid(NO_MESSAGE)
         if len(update.contact_advice):
             raise _invalid("contact_advice: expected none, the robot has no feet")
         if not update.HasField("end_time"):

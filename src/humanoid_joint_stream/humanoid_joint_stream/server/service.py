@@ -260,7 +260,7 @@ class JointStreamService:
                 now = clock()
                 if not stream.has_begun:
                     stream.has_begun = True
-                    session.open_stream(stream, "" if update is None else update.lease, now)
+                    session.open_stream(stream, None if update is None else update.lease, now)
                 session.receive(stream, update, now)
                 if stream.end is not None:
                     return

@@ -11,7 +11,7 @@ from humanoid_control_common.rules.modes import SAFE_MODES, Mode
 from humanoid_control_common.rules.reason_codes import FELL_TO_SAFETY
 from humanoid_joint_client.status import Execution, Status
 from humanoid_joint_stream.command.stream_execution import EndReason
-from humanoid_joint_stream.command.update import UpdateError
+from humanoid_joint_stream.command.update import NO_MESSAGE, UpdateError
 from humanoid_joint_stream.facts import SECOND
 from humanoid_joint_stream.server.command_stream import CommandStream, LastUpdate
 from humanoid_joint_stream.server.lease import Lease
@@ -169,10 +169,15 @@ class Session:
 
     # The stream of commands.
 
-    def open_stream(self, stream: CommandStream, lease: str, now: int) -> None:
-        """Begin to take the updates of `stream`, or end it: no lease, or there is one already."""
+    def open_stream(self, stream: CommandStream, lease: str | None, now: int) -> None:
+        """Begin to take the updates of `stream`, or end it: no lease, or there is one already.
+
+        `lease` is that of its first update; None: this is no message.
+        """
         with self.lock:
-            if not self.lease.keep(lease, now):
+            if lease is None:
+                stream.finish(Status.INVALID_REQUEST, NO_MESSAGE)
+            elif not self.lease.keep(lease, now):
                 stream.finish(Status.NO_LEASE, "acquire the lease first")
             elif self._stream is not None:
                 stream.finish(Status.ALREADY_STREAMING, f"{self.lease.owner} streams")
