@@ -43,6 +43,7 @@ from humanoid_servo_controllers.servo.servos import (
 )
 
 REPORTED: Final = 10  # every so many ticks
+STALE: Final = "stale commands: the joints are left as they are until the next one"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,6 +96,7 @@ class ServoController(Controller):
         self._configured_gains = own.gains(parameters.gains) if self._servo.pid else None
         self.gains_in_force = self._configured_gains  # None without a PID loop
         self.report: ServoReport | None = None  # the latest one; read by any thread
+        self._stale = False  # the latest command was dropped after its time-out
 
     @abstractmethod
     def _make_servo(
@@ -144,9 +146,15 @@ class ServoController(Controller):
             raise ControllerError(f"max_force_factor is {factor}, expected 0 to 1")
         self._factors.put(factor)
 
+    @property
+    def remark(self) -> str:
+        """See Controller: set while commands are stale."""
+        return STALE if self._stale else ""
+
     def on_activate(self, state: JointState, command: JointCommand, now: float) -> None:
         """See Controller."""
         state = self._own(state)
+        self._stale = False
         self._commands.take()
         self._command = self._servo.start(state)
         self._arrival = np.inf  # [s] of the command; inf: it is not one of `receive`
@@ -185,9 +193,10 @@ class ServoController(Controller):
     def _take_news(self, state: JointState, now: float) -> None:
         received = self._commands.take()
         if received is not None:
-            self._command, self._arrival = received
+            (self._command, self._arrival), self._stale = received, False
         elif now - self._arrival > self._timeout:
             self._command, self._arrival = self._servo.start(state), np.inf
+            self._stale = True
         gains = self._new_gains.take()
         if gains is not None and self._servo.pid is not None:
             self._servo.pid.set_gains(gains)

@@ -150,6 +150,20 @@ def test_a_stale_command_ends_as_if_there_had_been_none() -> None:
     assert bench.tick().all()
 
 
+def test_the_operator_is_warned_while_commands_are_stale() -> None:
+    bench = Bench(VelocityController, command_timeout=0.05)
+    bench.tick(100)
+    assert not bench.controller.remark, "no command has come yet"
+    for _ in range(2):
+        bench.send(1.0, 1.0)
+        bench.tick()
+        assert not bench.controller.remark
+        bench.tick(52)
+        assert bench.controller.remark.startswith("stale commands")
+    bench.controller.on_activate(bench.state, bench.command, bench.now)
+    assert not bench.controller.remark
+
+
 def test_gains_change_for_one_joint_and_come_back() -> None:
     bench = Bench(PositionController, deadband=0.0, gains={"p": 2.0})
     bench.send(0.8, 0.3)
