@@ -6,7 +6,7 @@ from typing import Final
 
 from humanoid_joint_stream.facts import SECOND
 
-TIMEOUT: Final = 2 * SECOND  # [ns] without a call or an update of its owner
+TIMEOUT: Final = 2 * SECOND  # [ns] without a call of its owner
 
 
 class Lease:
@@ -31,11 +31,6 @@ class Lease:
         if mine:
             self._kept = now
         return mine
-
-    def renew(self, now: int) -> None:
-        """Renew the lease in force: its owner has sent an update."""
-        if self.is_in_force(now):
-            self._kept = now
 
     def end(self) -> None:
         """Free it."""

@@ -191,12 +191,9 @@ class Session:
     def receive(self, stream: CommandStream, update: Any, now: int) -> None:
         """Take an update: leave its command for the robot's next tick, or end the stream."""
         with self.lock:
-            # Ended here too, in case `poll` has not been called.
-            self._check_activation(now)
-            self._end_lease_that_ran_out(now)
+            self._check_activation(now)  # ended here too, in case `poll` has not been called
             if stream is not self._stream:
                 return
-            self.lease.renew(now)
             self.file.words[Word.HEARTBEAT] = now  # a server that receives updates is alive
             found = stream.receive(update, now)
             if isinstance(found, UpdateError):
