@@ -48,6 +48,9 @@ LONGEST_ACTIVATION: Final = 120.0  # [s] for a step: the documents mention tens 
 SLOWEST: Final = 20.0
 FASTEST: Final = 1000.0
 SYNC0_ROUNDING: Final = 1e-5  # relative, of a rate with six digits; the DC lock corrects it
+# A wrong one scales the torque of every gain. Known eRobs have 0.132e-3 and 0.134e-3 Nm/mA and a
+# gear of 50 (actuator documents); a slip of a decimal point or of a unit is a factor of 10 or more.
+PLAUSIBLE: Final = {"kt": (3e-5, 1e-3, " Nm/mA"), "gear": (10.0, 400.0, "")}
 LARGEST_GAIN: Final = (1 << 8 * NARROWEST - 1) - 1  # of a register, with a sign
 ROUNDING: Final = 1e-9  # relative; covers the rounding of decimal numbers only
 
@@ -125,9 +128,17 @@ def drive_facts(info: HardwareInfo) -> DriveFacts:
     joints = [_joint_parameters(joint, info.place) for joint in info.joints]
     return DriveFacts(
         ring_position=_ring_positions(joints, info.place),
-        torque_constant=np.array([positive(joint, "kt", place) for place, joint in joints]),
-        gear=np.array([positive(joint, "gear", place) for place, joint in joints]),
+        torque_constant=np.array([_plausible(joint, "kt", place) for place, joint in joints]),
+        gear=np.array([_plausible(joint, "gear", place) for place, joint in joints]),
     )
+
+
+def _plausible(joint: Mapping[str, str], name: str, where: str) -> float:
+    value, (least, most, unit) = number(joint[name], f"{where}: {name}"), PLAUSIBLE[name]
+    if not least <= value <= most:
+        expected = f"{least:g} to {most:g}{unit}"
+        raise ConfigError(f"{where}: {name} is {value:g}{unit}, expected {expected}")
+    return value
 
 
 def parse_settings(info: HardwareInfo) -> Settings:
