@@ -308,12 +308,10 @@ def _description_arguments(options: Options, update_rate: int) -> dict[str, str]
         arguments["control_frequency"] = str(update_rate)
     for bus, channel in options.can_channels.items():
         arguments |= {f"{bus}_interface": options.can_interface, f"{bus}_channel": channel}
-    for argument, path in (
-        ("hardware_config", options.hardware_config),
-        ("calibration_file", options.calibration_file),
-    ):
-        if path is not None:
-            arguments[argument] = str(path)
+    files = options.robot.drive_files
+    if files is not None:  # the files that are checked are those in force, whatever xacro's default
+        arguments["hardware_config"] = str(options.hardware_config or files.hardware)
+        arguments["calibration_file"] = str(options.calibration_file or files.calibration)
     return arguments
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import fromstring
@@ -113,6 +114,22 @@ def test_hardware_file_may_have_tags_of_xacro(tmp_path: Path) -> None:
     file.write_text(shipped.replace("activation_timeout: 5.0", "activation_timeout: !degrees 360"))
     control = control_of(real(hardware_config=file), tmp_path)
     assert ">6.28" in parameters(control, "controller_manager")["robot_description"]
+
+
+def test_the_files_of_the_robot_s_package_take_precedence_over_those_of_its_description(
+    tmp_path: Path,
+) -> None:
+    robot = real().robot
+    hardware, calibration = tmp_path / "hardware.yaml", tmp_path / "calibration.yaml"
+    shipped = robot.drives.hardware.read_text()
+    hardware.write_text(shipped.replace("activation_timeout: 5.0", "activation_timeout: 6.5"))
+    calibration.write_text(robot.drives.calibration.read_text())
+    files = replace(robot.drives, hardware=hardware, calibration=calibration)
+    other = replace(robot, drive_files=files)
+    control = control_of(replace(real(), robot=other), tmp_path)
+    description = parameters(control, "controller_manager")["robot_description"]
+    assert ">6.5</param>" in description
+    assert f">{calibration}</param>" in description
 
 
 def test_every_mode_has_the_gains_of_the_documents_on_both_families(tmp_path: Path) -> None:
