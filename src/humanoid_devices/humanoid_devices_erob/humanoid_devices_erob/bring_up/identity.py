@@ -21,7 +21,7 @@ def check_identities(
     if differing:
         raise IdentityError(
             f"ring on '{interface}': expected {expected} everywhere; {differing}. "
-            "Compare the wiring with prime_hardware.yaml"
+            "Compare the wiring with the hardware file"
         )
     if len(found) != len(joint_at):
         raise IdentityError(
@@ -32,9 +32,7 @@ def check_identities(
 
 def _where_it_ends(count: int, joint_at: Sequence[str]) -> str:
     if count > len(joint_at):
-        return (
-            f"{count - len(joint_at)} more behind {joint_at[-1]}, the last of prime_hardware.yaml"
-        )
+        return f"{count - len(joint_at)} more behind {joint_at[-1]}, the last of the hardware file"
     if count == 0:
         return f"check power and the cable to slave 0 ({joint_at[0]})"
     return (
@@ -60,5 +58,5 @@ def check_serial_numbers(
     ]
     if differing:
         raise IdentityError(
-            f"drives are not where prime_hardware.yaml has them: {'; '.join(differing)}"
+            f"drives are not where the hardware file has them: {'; '.join(differing)}"
         )

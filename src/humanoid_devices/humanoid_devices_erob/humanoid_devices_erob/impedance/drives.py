@@ -25,7 +25,7 @@ PerMode = Annotated[list[Gain], Field(min_length=len(Mode), max_length=len(Mode)
 
 
 class ImpedanceParameters(StrictModel):
-    """Parameters of the node; the bring-up sets the first block from prime_hardware.yaml."""
+    """Parameters of the node; the bring-up sets the first block from the hardware file."""
 
     joint_names: list[str] = Field(min_length=1, description="Joints of the drives.")
     ring_positions: list[Annotated[int, Field(ge=0, le=65535)]] = Field(

@@ -18,7 +18,7 @@ PLUGIN: Final = "ethercat_driver/EthercatDriver"
 def manager_parameters(urdf: str, update_rate: int, chosen: Document) -> dict[str, Any]:
     """Return the node's parameters about the drives.
 
-    The description, expanded from prime_hardware.yaml, is the one that the hardware component gets.
+    The description, expanded from the hardware file, is the one that the hardware component gets.
 
     Args:
         urdf: with the <ros2_control> block of the ring.

@@ -32,7 +32,7 @@ def check_interface(name: str, network: Path = Path("/sys/class/net")) -> None:
         known = ", ".join(sorted(entry.name for entry in network.iterdir())) or "none"
         raise InterfaceError(
             f"network interface '{name}' does not exist; there is: {known}. Set "
-            "buses.ethercat.interface in prime_hardware.yaml or pass ethercat_interface"
+            "buses.ethercat.interface in the hardware file or pass ethercat_interface"
         )
     if not int((interface / "flags").read_text(), 16) & _IFF_UP:
         raise InterfaceError(f"network interface '{name}' is down: 'sudo ip link set {name} up'")
