@@ -58,7 +58,7 @@ class ControllerNode:
                 listener = attach(context, instance)
             elif _reports_progress(instance):
                 listener = publish_progress(context)
-        except _REFUSED as error:
+        except (ConfigError, *_REFUSED) as error:
             raise ConfigError(f"{node.get_name()}: {error}") from error
         except (Exception, SystemExit) as error:  # plug-in code: may raise anything
             raise ConfigError(f"{node.get_name()}: attach failed: {error!r}") from error
