@@ -58,7 +58,7 @@ class Interrupted:
 
 @pytest.fixture(scope="module")
 def interrupted(start_once: Starter) -> Interrupted:
-    """MuJoCo and viewer."""
+    """A robot in MuJoCo, with its viewer."""
     begin = time.monotonic()
     up = start_once.hc_anew("up", "mujoco", "--port", "0", "--rtf", "2", *DAMPING)
     up.wait_for(f"{UP}: DAMPING, joint states at ")

@@ -127,7 +127,7 @@ def test_a_joint_that_moves_a_mass_of_zero_is_refused(export: Any) -> None:
 def test_a_shape_without_a_size_or_beside_another_one_is_refused(
     export: Any, shape: str, message: str
 ) -> None:
-    """MuJoCo would take one of two shapes."""
+    """Of two shapes MuJoCo would take one."""
     collision = f"<collision><geometry>{shape}</geometry></collision>"
     export.replace("</robot>", f'<link name="box">{collision}</link></robot>')
     with pytest.raises(ConfigError, match=re.escape(f"link 'box': collision: {message}")):

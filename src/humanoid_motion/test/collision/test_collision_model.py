@@ -181,7 +181,7 @@ def test_new_pairs_replace_the_old_ones_and_leave_the_rest() -> None:
 
 
 def test_what_stands_around_the_robot_of_an_srdf_stays() -> None:
-    """MoveIt's assistant writes a declaration and a comment there."""
+    """The assistant of MoveIt writes a declaration and a comment there."""
     before, after = '<?xml version="1.0"?>\n<!-- of Ä > B -->\n', "\n<!-- end -->\n"
     text = with_disabled_pairs(f'{before}<robot name="r"><group name="g"/></robot>{after}', {}, "f")
     assert text == f'{before}<robot name="r">\n  <group name="g" />\n</robot>{after}'
