@@ -86,13 +86,14 @@ class ModeClient:
         statements or the controller's states stop.
         """
         finished: list[bool] = []
-        reported_at = self._client.clock()
+        heard, reported_at = 0, self._client.clock()
 
         def note(state: Any) -> None:
-            nonlocal reported_at
-            reported_at = self._client.clock()
-            # The topic is latched: an older message belongs to an earlier STANDBY.
-            if _nanoseconds(state.header.stamp) >= since.stamp and state.is_finished:
+            nonlocal heard, reported_at
+            heard, reported_at = heard + 1, self._client.clock()
+            # The topic is latched: the first message may belong to an earlier STANDBY. Its stamp
+            # does not show it, as the robot's clock may have been set.
+            if heard > 1 and state.is_finished:
                 finished.append(True)
 
         topic = f"{since.controller}/state"
