@@ -213,10 +213,12 @@ def _of_counts(
     counted = np.flatnonzero(new.any(axis=0)).tolist()
     if not counted:
         return Diagnosis(name, DiagnosisLevel.OK, quiet, values)
-    parts = [
-        f"{joints[i]} ({', '.join(kind for row, kind in enumerate(kinds) if new[row, i])})"
-        for i in counted[:MOST_NAMED]
-    ]
+    parts = [joints[i] for i in counted[:MOST_NAMED]]
+    if len(kinds) > 1:
+        parts = [
+            f"{joints[i]} ({', '.join(kind for row, kind in enumerate(kinds) if new[row, i])})"
+            for i in counted[:MOST_NAMED]
+        ]
     more = f" and {len(counted) - MOST_NAMED} more" if len(counted) > MOST_NAMED else ""
     text = f"{active}: {', '.join(parts)}{more}"
     return Diagnosis(name, DiagnosisLevel.WARN, text, values, codes=active.codes)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import numpy as np
 
 from humanoid_control_common.rules.diagnosis import DiagnosisLevel
 from humanoid_controller_manager.safety.limit_stage import Limited
-from humanoid_controller_manager.safety.loop_diagnoses import limits
+from humanoid_controller_manager.safety.loop_diagnoses import gravity, limits
 
 JOINTS = ("shoulder", "elbow", "wrist")
 
@@ -40,3 +43,11 @@ def test_limits_of_long_ago_are_counted_and_no_warning() -> None:
     assert found.level is DiagnosisLevel.OK
     assert found.message == "12 limited commands since the start"
     assert found.codes == ()
+
+
+def test_joints_that_sink_are_named_without_a_kind() -> None:
+    held: Any = SimpleNamespace(payloads=(), added=np.zeros((2, len(JOINTS))))
+    ticks = np.array([[0, 3, 0]])
+    found = gravity(held, ticks, ticks, JOINTS)
+    assert found.message == "joints are not held against gravity: elbow"
+    assert found.values == {"elbow ticks": "3"}

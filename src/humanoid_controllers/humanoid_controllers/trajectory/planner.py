@@ -25,6 +25,7 @@ LEAD: Final = 0.1  # [s]
 # A motion that begins long after its request surprises operators, and a stamp so far ahead is that
 # of a wrong clock.
 LATEST: Final = 60.0  # [s] from now to the beginning of a trajectory
+NOT_IN_CHARGE: Final = "the controller is not in charge"
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +215,7 @@ class Planner:
     def _progress(self) -> Progress:
         progress = self._follower.progress
         if progress is None:
-            raise MotionRefusedError("the controller is not in charge: `hc mode remote` first")
+            raise MotionRefusedError(NOT_IN_CHARGE)
         return progress
 
     def _start(self, now: float, begin: float | None) -> _Start:

@@ -25,6 +25,7 @@ from humanoid_controller_manager.ros.topics.qos_profiles import LATCHED
 from humanoid_controllers.message_age import MessageAge, MessageInfo
 from humanoid_controllers.trajectory.controller import JointTrajectoryController
 from humanoid_controllers.trajectory.goal import Goal, Progress, Status, Tolerances
+from humanoid_controllers.trajectory.planner import NOT_IN_CHARGE
 from humanoid_motion.errors import MotionRefusedError
 from humanoid_motion.trajectory.points import MOST_POINTS, Point
 
@@ -189,14 +190,23 @@ class TrajectoryRosSide:
                 "the connection was interrupted, or a clock was set"
             )
 
+    def _absence(self) -> str:
+        """Return that the controller is not in charge, and what changes it."""
+        snapshot = self.snapshot
+        if snapshot is None or snapshot.mode is not JointTrajectoryController.mode:
+            return f"{NOT_IN_CHARGE}: `hc mode remote` first"
+        return (
+            f"{NOT_IN_CHARGE}: {snapshot.mode.name} is {snapshot.controller}; `hc mode damp`, "
+            "`hc load` with the file of this controller, `hc mode standby --wait`, `hc mode remote`"
+        )
+
     def _refused(self, reason: str) -> None:
         self._refusal = reason
         self._warn_once(f"motion refused: {reason}")
 
     def _key(self, progress: Progress | None) -> tuple[int, Status, str, str]:
         if progress is None:
-            text = "the controller is not in charge: `hc mode remote` first"
-            return (0, Status.ENDED, text, self._refusal)
+            return (0, Status.ENDED, self._absence(), self._refusal)
         number, status, text = progress.goal.number, progress.status, progress.text
         latest = progress.ended[-1][0] if progress.ended else 0
         if latest > max(number, progress.before):  # a goal that never began
@@ -205,6 +215,9 @@ class TrajectoryRosSide:
 
     def try_plan(self, plan: Callable[[], Goal]) -> Goal | None:
         """Return what `plan` returns; None, with the reason logged and kept, if it is refused."""
+        if self._follower.progress is None:
+            self._refused(self._absence())
+            return None
         try:
             goal = plan()
         except MotionRefusedError as error:

@@ -17,6 +17,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from humanoid_control_common.machine.linux import LinuxMachine
 from humanoid_control_common.robot.joints import JointSet
+from humanoid_control_common.rules.modes import Mode
 from humanoid_controller_manager.ros.plugin_context import PluginContext
 from humanoid_controller_manager.ros.topics.qos_profiles import LATCHED
 from humanoid_controllers.trajectory.ros import TrajectoryRosSide, attach_trajectory
@@ -63,6 +64,11 @@ class Side(LoneNode):
         for _ in range(count):
             self.bench.tick()
             self._listener(SimpleNamespace(now=self.bench.now))
+
+    def leaves(self, mode: Mode, controller: str) -> None:
+        """Another controller is in charge."""
+        self.bench.controller.on_deactivate()
+        self._listener(SimpleNamespace(now=self.bench.now, mode=mode, controller=controller))
 
     def state(self, condition: Any) -> TrajectoryState:
         self.spin_until(lambda: any(condition(it) for it in self.states))
@@ -218,15 +224,23 @@ def test_a_jog_that_was_held_back_on_its_way_moves_nothing(side: Side) -> None:
     assert "s late, expected 0.2 s at most" in side.states[-1].refusal
 
 
-def test_the_state_reports_that_the_controller_is_not_in_charge(side: Side) -> None:
-    side.bench.controller.on_deactivate()
-    side._listener(SimpleNamespace(now=side.bench.now))
+@pytest.mark.parametrize(
+    ("mode", "controller", "remedy"),
+    [
+        (Mode.DAMPING, "damping_controller", "`hc mode remote` first"),
+        (Mode.REMOTE, "teach_controller", "REMOTE is teach_controller; `hc mode damp`, `hc load`"),
+    ],
+)
+def test_the_state_reports_that_the_controller_is_not_in_charge(
+    side: Side, mode: Mode, controller: str, remedy: str
+) -> None:
+    side.leaves(mode, controller)
     state = side.state(lambda it: it.status == TrajectoryState.ENDED)
-    assert "the controller is not in charge" in state.message
+    assert f"the controller is not in charge: {remedy}" in state.message
     answer = side.call(
         MoveJoints, "move", MoveJoints.Request(joint_names=["joint_0"], positions=[0.1])
     )
-    assert "not in charge" in answer.message
+    assert f"the controller is not in charge: {remedy}" in answer.message
 
 
 def test_a_controller_that_is_in_charge_again_holds_whatever_ended_with_its_mode(
@@ -235,8 +249,7 @@ def test_a_controller_that_is_in_charge_again_holds_whatever_ended_with_its_mode
     request = MoveJoints.Request(joint_names=["joint_0"], positions=[1.0], duration=4.0)
     side.call(MoveJoints, "move", request)
     side.tick(100)
-    side.bench.controller.on_deactivate()
-    side._listener(SimpleNamespace(now=side.bench.now))
+    side.leaves(Mode.DAMPING, "damping_controller")
     side.state(lambda it: it.status == TrajectoryState.ENDED)
     side.states.clear()
     side.bench.activate()
