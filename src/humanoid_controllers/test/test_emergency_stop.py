@@ -93,6 +93,22 @@ def test_a_fault_that_came_and_went_during_a_stop_does_not_return_after_clearing
     assert robot.ask(Intent.LOAD).accepted
 
 
+def test_a_stop_in_a_fall_is_stated_until_the_fault_is_cleared(robot: Any) -> None:
+    """One operator clears the fault, another one has pressed the stop meanwhile."""
+    robot.enter(Mode.STANDBY)
+    robot.hardware.fault = SafetyReport("arm", SafetyLevel.FAULT, message="no power")
+    robot.tick(5)
+    robot.hardware.fault = None
+    robot.stop.press("gamepad")
+    robot.tick(5)
+    fall = f"arm reports FAULT: no power; then: {REASON}"
+    assert robot.message == f"Fell to safety: {fall}; call clear_fault before the next request"
+    assert fall in robot.ask(Intent.LOAD).message
+    assert robot.modes.clear_fault(robot.time).accepted
+    robot.tick(5)
+    assert robot.message == ""
+
+
 def test_second_press_after_clearing_stops_the_robot_again(robot: Any) -> None:
     robot.stop.press("gamepad")
     robot.tick()

@@ -203,6 +203,8 @@ class ModeManager:
         if fell:
             self._latch(problem)
             logger.error("falling to DAMPING: %s", problem)
+        if not set((stop := self._stop.problem(now)).codes).issubset(self._latched.codes):
+            self._latch(stop)  # pressed in a fall: the operator that clears it must read of it
         must_leave = snapshot.mode is not Mode.DAMPING if fell else snapshot.mode not in SAFE_MODES
         if self._latched and (must_leave or self._requests.busy):
             self._requests.go_down(self._way_down)
