@@ -177,6 +177,7 @@ def test_links_that_would_meet_are_refused_before_anything_moves(
     assert code == 1
     assert "apart, expected 20 mm at least" in text
     assert str(motion / "motion.yaml") in text
+    assert "points[0]" not in text
 
 
 def test_outside_of_remote_the_refusal_names_the_way_there(

@@ -55,7 +55,8 @@ def begin(
     try:
         return trajectories.follow(motion.joints, points)
     except RefusedError as error:
-        text = f"{found.file.document.name}: {error} (point 1 is points[0] of the file)"
+        numbers = " (point 1 is points[0] of the file)" if "point " in str(error) else ""
+        text = f"{found.file.document.name}: {error}{numbers}"
         raise RefusedError(text, error.codes) from error
 
 

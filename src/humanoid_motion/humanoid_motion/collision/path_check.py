@@ -1,6 +1,8 @@
 """Check that a path of some joints keeps the links of the whole robot apart."""
 
+import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
@@ -52,4 +54,6 @@ class PathCheck:
 
     def refusal(self, conflict: "Conflict") -> str:
         """Return what is wrong with a path, for people."""
-        return f"{conflict.clearance}, expected {1000 * self._distance:.0f} mm at least"
+        found = conflict.clearance
+        found = replace(found, distance=math.floor(1000 * found.distance) / 1000)  # 19.6 are not 20
+        return f"{found}, expected {1000 * self._distance:.0f} mm at least"

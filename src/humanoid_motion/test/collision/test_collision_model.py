@@ -12,6 +12,7 @@ from humanoid_motion.collision.clearance import DETECTED, LinkPair
 from humanoid_motion.collision.collision_model import CollisionModel
 from humanoid_motion.collision.disabled_pairs import disabled_pairs
 from humanoid_motion.collision.first_conflict import TOLERANCE, first_conflict
+from humanoid_motion.collision.path_check import PathCheck
 from humanoid_motion.collision.semantic_description import (
     Cause,
     parse_disabled_pairs,
@@ -47,6 +48,15 @@ def test_every_distance_below_the_largest_is_measured(model, apart: float) -> No
     angle = np.arcsin((APART - 2 * RADIUS - apart) / (2 * LENGTH))
     clearance = model.clearance(np.array([angle, -angle]))
     assert clearance.distance == pytest.approx(apart, abs=1e-6)
+
+
+def test_a_refused_distance_is_not_rounded_to_the_expected_one(model) -> None:
+    angle = np.arcsin((APART - 2 * RADIUS - 0.0197) / (2 * LENGTH))
+    path = np.array([[0.0, 0.0], [angle, -angle]])
+    check = PathCheck(model, 0.02, lambda: path[0], np.arange(2))
+    conflict = check.conflict(path)
+    assert conflict is not None
+    assert check.refusal(conflict) == f"{TIPS} are 19 mm apart, expected 20 mm at least"
 
 
 def test_positions_are_taken_in_the_order_of_the_joints(fingers, model) -> None:
