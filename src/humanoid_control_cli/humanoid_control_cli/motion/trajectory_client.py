@@ -208,6 +208,7 @@ class _RobotTime:
         now, timeout = self._client.clock(), self._client.timeout
         latest = self._modes.statement()
         if latest.stamp != self._latest.stamp:
+            self._begin += min(latest.stamp - self._latest.stamp, 0)  # the clock was set back
             self._latest, self._changed_at = latest, now
         elif now - self._changed_at > timeout:
             if latest is self._latest:
