@@ -132,6 +132,28 @@ def test_missing_first_heartbeat_refuses_stiff_modes_without_a_fall(watched: Any
     assert watched.ask(Intent.LOAD).accepted
 
 
+def test_a_stop_after_the_end_of_a_heartbeat_is_stated_too(watched: Any) -> None:
+    """The heartbeat returns, and the operator who clears its end reads of the stop."""
+    watched.enter(Mode.DAMPING)
+    beat_for(watched, 3)
+    watched.tick(200)
+    watched.stop.press("gamepad")
+    beat_for(watched, 3)
+    assert f"heartbeat of desk ended (deadline 0.5 s); then: {REASON};" in watched.message
+    assert watched.stop.report(watched.time).message == REASON
+    assert watched.modes.clear_fault(watched.time).accepted
+
+
+def test_a_stop_does_not_hide_a_heartbeat_that_is_still_silent(watched: Any) -> None:
+    watched.enter(Mode.DAMPING)
+    beat_for(watched, 3)
+    watched.tick(200)
+    watched.stop.press("gamepad")
+    answer = watched.modes.clear_fault(watched.time)
+    assert not answer.accepted
+    assert "heartbeat of desk ended" in answer.message
+
+
 def test_a_heartbeat_that_ends_is_a_stop(watched: Any) -> None:
     watched.enter(Mode.DAMPING)
     watched.stop.beat("desk", watched.time)

@@ -16,8 +16,9 @@ from humanoid_control_cli.mode_client import ModeClient
 from humanoid_control_cli.statements import StampedStatement
 from humanoid_control_common.ending_times import ANSWER
 from humanoid_control_common.rules.modes import SAFE_MODES
-from humanoid_control_common.rules.reason_codes import FELL_TO_SAFETY, RESET_SENT
+from humanoid_control_common.rules.reason_codes import RESET_SENT
 from humanoid_controller_manager.ros.topics.qos_profiles import LATCHED_HISTORY
+from humanoid_controllers.reason_codes import EMERGENCY_STOP
 
 STOP_TOPIC: Final = "emergency_stop"
 HEARTBEAT_TOPIC: Final = "emergency_stop/heartbeat"
@@ -50,7 +51,7 @@ def press(client: Client) -> StampedStatement:
         return safe and levels.get(SOURCE) == SafetyStatus.CRITICAL
 
     def stated() -> bool:
-        return modes.latest is not None and FELL_TO_SAFETY.name in modes.latest.reason.codes
+        return modes.latest is not None and EMERGENCY_STOP.name in modes.latest.reason.codes
 
     topic = client.node.create_publisher(Bool, STOP_TOPIC, 10)
     if not client.wait(topic.get_subscription_count, client.timeout):

@@ -28,8 +28,12 @@ class EmergencyStop:
         self._stop = NO_REASON
 
     def press(self, origin: str) -> None:
-        """Stop. `origin` is the topic or device of the request, for the message."""
-        self._stop = self._stop or Reason.of(EMERGENCY_STOP, f"emergency stop ({origin})")
+        """Stop. `origin` is the topic or device of the request, for the message.
+
+        The reason replaces that of a heartbeat: silence is found again at the release.
+        """
+        if EMERGENCY_STOP.name not in self._stop.codes:
+            self._stop = Reason.of(EMERGENCY_STOP, f"emergency stop ({origin})")
 
     def beat(self, name: str, now: float) -> None:
         """Take a heartbeat of `name` at `now` [s]. Ignore names that are not required."""
