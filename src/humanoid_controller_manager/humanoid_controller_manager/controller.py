@@ -17,7 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from humanoid_control_common.configuration.config import StrictModel
-from humanoid_control_common.robot.joints import FloatArray, IndexArray, JointLimits, JointSet
+from humanoid_control_common.robot.joints import (
+    FloatArray,
+    IndexArray,
+    JointLimits,
+    JointSet,
+    read_only,
+)
 from humanoid_control_common.robot.mit_interface import (
     COMMAND_INTERFACES,
     Capability,
@@ -129,7 +135,10 @@ BROADCASTER_CONTRACT: Final = Contract(Broadcaster)
 
 @dataclass(frozen=True, slots=True)
 class RobotFacts:
-    """Constant facts about the robot, or about the joints that a controller claims."""
+    """Constant facts about the robot, or about the joints that a controller claims.
+
+    Its arrays are read-only: the stack uses the same ones.
+    """
 
     joints: JointSet
     limits: JointLimits
@@ -139,6 +148,10 @@ class RobotFacts:
     # Makes a check of paths against self-collision; None: the robot's links are not kept apart.
     path_check: Callable[[], PathCheck] | None = None
     no_gravity: str = ""  # why gravity cannot be compensated; empty if it can
+
+    def __post_init__(self) -> None:
+        if self.capabilities is not None:
+            object.__setattr__(self, "capabilities", read_only(self.capabilities))
 
     def acts_per_tick(self, interface: str) -> NDArray[np.bool_]:
         """Return on which joints the command `interface` acts in every tick, shape (n,)."""

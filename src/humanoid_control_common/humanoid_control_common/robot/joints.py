@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from humanoid_control_common.errors import ConfigError
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
+_Number = TypeVar("_Number", bound=np.generic)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +75,16 @@ class SoftLimits:
     position_gain: FloatArray  # k_position [1/s], >= 0
     velocity_gain: FloatArray  # k_velocity [Nm*s/rad], >= 0
 
+    def __post_init__(self) -> None:
+        _make_read_only(self, "lower", "upper", "position_gain", "velocity_gain")
+
 
 @dataclass(frozen=True, slots=True)
 class JointLimits:
-    """Limits of every joint, in the order of the JointSet; each array has shape (n_joints,)."""
+    """Limits of every joint, in the order of the JointSet; each array has shape (n_joints,).
+
+    The arrays are read-only: the loop's limits and a plug-in's are the same ones.
+    """
 
     lower: FloatArray  # [rad]
     upper: FloatArray  # [rad]
@@ -104,6 +112,7 @@ class JointLimits:
             raise ConfigError("a joint's largest stiffness or damping is not positive")
         if self.soft is not None:
             _check_soft(self, self.soft)
+        _make_read_only(self, "lower", "upper", "velocity", "effort", "gains")
 
     @property
     def target_lower(self) -> FloatArray:
@@ -136,3 +145,18 @@ def _check_soft(limits: JointLimits, soft: SoftLimits) -> None:
         raise ConfigError("a joint's soft limits are no range within its limits")
     if not (np.all(soft.position_gain >= 0) and np.all(soft.velocity_gain >= 0)):
         raise ConfigError("a gain of a joint's soft limits is negative")
+
+
+def read_only(array: NDArray[_Number]) -> NDArray[_Number]:
+    """Return a read-only view of `array`."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def _make_read_only(values: object, *names: str) -> None:
+    """Replace these arrays of a frozen dataclass by read-only views; None stays."""
+    for name in names:
+        array = getattr(values, name)
+        if array is not None:
+            object.__setattr__(values, name, read_only(array))

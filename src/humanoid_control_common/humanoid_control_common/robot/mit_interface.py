@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from humanoid_control_common.robot.joints import FloatArray
+from humanoid_control_common.robot.joints import FloatArray, read_only
 
 COMMAND_INTERFACES: Final = ("position", "velocity", "effort", "stiffness", "damping")
 STATE_INTERFACES: Final = ("position", "velocity", "effort")
@@ -74,8 +74,7 @@ class JointState(_Rows):
 
     def read_only(self) -> JointState:
         """Return a read-only view of the same storage."""
-        view = self.array.view()
-        view.flags.writeable = False
+        view = read_only(self.array)
         return JointState(view.shape[1], view)
 
 
