@@ -9,6 +9,7 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Final
 
 from humanoid_control_common.errors import ConfigError
+from humanoid_controller_manager.plugin_texts import PLUGIN_ERRORS, repr_of
 
 HARDWARE: Final = "humanoid_control.hardware"
 CONTROLLERS: Final = "humanoid_control.controllers"
@@ -42,10 +43,9 @@ def find_plugin(group: str, name: str) -> Any | None:
         return None
     try:
         return point.load()
-    except (Exception, SystemExit) as error:
-        # The import of a plug-in may raise anything, or call exit().
+    except PLUGIN_ERRORS as error:
         where = f"plugin '{name}' ({point.value})"
-        raise ConfigError(f"{where} cannot be imported: {error!r}") from error
+        raise ConfigError(f"{where} cannot be imported: {repr_of(error)}") from error
 
 
 def require_plugin(group: str, name: str, where: str) -> Any:

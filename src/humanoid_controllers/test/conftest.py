@@ -171,11 +171,15 @@ class Saboteur(Controller):
 
 
 class ReportingSaboteur(Saboteur):
-    """A saboteur that passes progress on."""
+    """A saboteur that passes progress and remark on."""
 
     @property
     def progress(self) -> Progress | None:
         return self.inner.progress
+
+    @property
+    def remark(self) -> str:
+        return self.inner.remark
 
 
 NAMES = {

@@ -168,6 +168,27 @@ def test_a_progress_of_a_wrong_kind_is_its_controllers_failure(
     assert "standby_controller failed: progress is " in snapshot.fall.reason.text
 
 
+@pytest.mark.parametrize(
+    ("found", "remark"),
+    [("\udce4 is no UTF-8", "? is no UTF-8"), ("x" * 9999, f"{'x' * 2000} … (9999 characters)")],
+)
+def test_texts_that_no_message_can_carry_are_made_fit(
+    robot_type: Any, found: str, remark: str
+) -> None:
+    robot = robot_type().enter(Mode.STANDBY)
+    inner = robot.controllers[Mode.STANDBY].inner
+    robot.controllers[Mode.STANDBY].inner = _Reporting(inner, None, found)
+    snapshot = robot.tick(2)
+    assert (snapshot.mode, snapshot.remark) == (Mode.STANDBY, remark)
+
+    def fail(*arguments: Any) -> None:
+        raise ValueError(found)
+
+    inner.update = fail
+    snapshot = robot.tick()
+    assert snapshot.fall.reason.text == f"standby_controller failed: ValueError: {remark}"
+
+
 class _SilentError(Exception):
     def __str__(self) -> str:
         raise RuntimeError("no words")
@@ -186,7 +207,7 @@ def test_an_error_whose_text_raises_ends_nothing(robot_type: Any) -> None:
     )  # fmt: skip
     type(robot.hardware).effort_limit, kept = fail, type(robot.hardware).effort_limit
     try:
-        assert robot.tick().reports[0].message == "effort_limit failed: _SilentError: _SilentError"
+        assert robot.tick().reports[0].message == "effort_limit failed: _SilentError"
     finally:
         type(robot.hardware).effort_limit = kept
 
@@ -194,8 +215,8 @@ def test_an_error_whose_text_raises_ends_nothing(robot_type: Any) -> None:
 class _Reporting:
     """A controller with another progress."""
 
-    def __init__(self, inner: Any, progress: Any) -> None:
-        self._inner, self.progress = inner, progress
+    def __init__(self, inner: Any, progress: Any, remark: str = "") -> None:
+        self._inner, self.progress, self.remark = inner, progress, remark
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._inner, name)

@@ -134,7 +134,7 @@ def test_a_switch_that_fails_is_reported_and_changes_nothing(robot: Any) -> None
     robot.controllers[Mode.ZERO_TORQUE].fail = "on_activate"
     assert robot.ask(Intent.FORCE_ZERO_TORQUE).accepted
     assert robot.tick(2).mode is Mode.DAMPING
-    assert robot.message == "Switch failed: zero_torque_controller: will not start"
+    assert robot.message == "Switch failed: zero_torque_controller: RuntimeError: will not start"
 
 
 @pytest.mark.parametrize("mode", ALL_MODES)

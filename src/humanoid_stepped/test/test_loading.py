@@ -10,7 +10,9 @@ import yaml
 from humanoid_control_msgs.srv import LoadController, UnloadController
 from test_support.stepped.stack import Stack
 
+from humanoid_bringup.robot_package import find_robot
 from humanoid_control_common.rules.modes import Mode
+from humanoid_controller_manager.plugins import forget_plugins
 
 TRAJECTORIES = {
     "trajectory_controller": {
@@ -46,6 +48,50 @@ def test_a_controller_is_loaded_runs_and_is_unloaded(any_robot: Stack, tmp_path:
     any_robot.enter(Mode.DAMPING)
     answer = _asked(any_robot, UnloadController, "unload", name="trajectory_controller")
     assert "REMOTE is remote_policy_controller" in answer.message
+
+
+HASTY = """
+from asyncio import CancelledError
+from humanoid_controllers.standby import StandbyController
+
+class Hasty(StandbyController): pass
+
+def attach(context, controller):
+    def at_once():
+        raise CancelledError
+    context.node.create_guard_condition(at_once).trigger()
+"""
+POINTS = """
+[humanoid_control.controllers]
+hasty/Hasty = hasty:Hasty
+[humanoid_control.ros]
+hasty/Hasty = hasty:attach
+"""
+
+
+def test_a_callback_that_raises_while_its_controller_is_loaded_does_not_end_the_robot(
+    prime: Stack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    information = tmp_path / "hasty-1.dist-info"
+    information.mkdir()
+    (tmp_path / "hasty.py").write_text(HASTY)
+    (information / "METADATA").write_text("Name: hasty\nVersion: 1\n")
+    (information / "entry_points.txt").write_text(POINTS)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    forget_plugins()
+    content = yaml.safe_load(find_robot().controllers_file.read_text())
+    own = content["standby_controller"]["ros__parameters"] | {"type": "hasty/Hasty"}
+    file = tmp_path / "hasty.yaml"
+    file.write_text(yaml.safe_dump({"hasty_controller": {"ros__parameters": own}}))
+    answer = _asked(prime, LoadController, "load_file", file=str(file))
+    assert answer.success, answer.message
+    reason = "of node 'hasty_controller' raised CancelledError()"
+    prime.client.until(lambda: reason in prime.client.now.status_message, "the fall")
+    assert prime.client.now.mode == Mode.DAMPING
+    assert _asked(prime, UnloadController, "unload", name="hasty_controller").success
+    prime.damped()
+    prime.enter(Mode.STANDBY)
+    assert prime.client.now.controller_name == "standby_controller"
 
 
 def test_a_file_that_is_wrong_is_refused_and_the_robot_goes_on(any_robot: Stack) -> None:

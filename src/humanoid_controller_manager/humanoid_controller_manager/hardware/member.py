@@ -19,10 +19,11 @@ from humanoid_controller_manager.hardware_component import (
     HardwareComponent,
     HardwareInfo,
 )
+from humanoid_controller_manager.plugin_texts import PLUGIN_ERRORS, repr_of, told
 from humanoid_controller_manager.reason_codes import COMPONENT_FAILED
 
 # A component is a plug-in: it may call exit().
-COMPONENT_ERRORS: Final = (Exception, SystemExit)
+COMPONENT_ERRORS: Final = PLUGIN_ERRORS
 
 logger = logging.getLogger(__name__)
 
@@ -125,9 +126,7 @@ class Member:
     def _note_failure(self, method: str, error: BaseException) -> None:
         """Keep the failure; log an error that is not a RobotError once, with its traceback."""
         mistake = not isinstance(error, RobotError)
-        words = result_checks.words_of(error)
-        text = f"{type(error).__name__}: {words}" if mistake else words
-        self.failures[method] = f"{method} failed: {text}"
+        self.failures[method] = f"{method} failed: {told(error)}"
         kind = f"{method} failed by {type(error).__name__}"
         if mistake and kind not in self.logged:
             self.logged.add(kind)
@@ -136,7 +135,12 @@ class Member:
     def configure(self) -> None:
         """Configure the component. Raises ConfigError."""
         where = block_named(self.info)
-        self.component.on_configure(self.info)
+        try:
+            self.component.on_configure(self.info)
+        except RobotError:
+            raise
+        except COMPONENT_ERRORS as error:
+            raise ConfigError(f"{where}: on_configure failed: {repr_of(error)}") from error
         HARDWARE_CONTRACT.refuse_hidden(self.component, where)
         try:
             self.counters = result_checks.counter_names(self.component.counter_names)

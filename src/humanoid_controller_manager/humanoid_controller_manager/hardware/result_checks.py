@@ -180,14 +180,6 @@ def shown(found: object) -> str:
     return f"a {type(found).__name__}"
 
 
-def words_of(error: BaseException) -> str:
-    """Return the text of `error`, or its type: the class may be a plug-in's whose str raises."""
-    try:
-        return str(error) or type(error).__name__
-    except (Exception, SystemExit):
-        return type(error).__name__
-
-
 def _is_diagnosis(found: object) -> bool:
     return (
         isinstance(found, Diagnosis)

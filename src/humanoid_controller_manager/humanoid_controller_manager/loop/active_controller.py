@@ -15,14 +15,13 @@ from humanoid_control_common.rules.reason_codes import IMPEDANCE_NOT_CONFIRMED
 from humanoid_control_common.rules.reasons import NO_REASON, Reason, joined
 from humanoid_controller_manager.controller import Progress
 from humanoid_controller_manager.hardware.hardware_group import HardwareGroup
-from humanoid_controller_manager.hardware.result_checks import words_of
 from humanoid_controller_manager.loop.controller_group import (
     ControllerGroup,
     MemberError,
 )
 from humanoid_controller_manager.loop.mode_controllers import (
-    PLUGIN_ERRORS,
     ControllerSlot,
+    LentCommand,
     Tick,
     checked_slots,
     controllers_of,
@@ -32,6 +31,7 @@ from humanoid_controller_manager.loop.mode_controllers import (
     unexplained,
 )
 from humanoid_controller_manager.loop.snapshot import Fall, MemberReport, Phase
+from humanoid_controller_manager.plugin_texts import PLUGIN_ERRORS, told
 from humanoid_controller_manager.reason_codes import (
     CONTROLLER_LATE,
     CONTROLLER_REFUSED,
@@ -107,6 +107,7 @@ class ActiveController:
         self._update_timeout = update_timeout
         self._slot: Runnable | None = None
         self._entered = 0.0
+        self._lent = LentCommand(len(hardware.joints))
         self._candidate = JointCommand(len(hardware.joints))
         self.exchange_slots(slots)
 
@@ -302,7 +303,7 @@ class ActiveController:
         """Check and activate `slot`. Raises what it raises."""
         _check_start(slot, tick)
         slot.activate(tick, command)
-        self._candidate.array.fill(0.0)
+        self._lent = LentCommand(len(self._hardware.joints))
         self.held_back = None  # that was another controller's command
 
     def _enter(self, slot: Runnable, now: float, phase: Phase) -> None:
@@ -353,14 +354,16 @@ class ActiveController:
         try:
             if self.held_back is not None:
                 slot.held_back(*self.held_back)
-            slot.update(tick, candidate)
+            slot.update(tick, self._lent.view)
             self.progress, self.remark, self.members = slot.report()
         except MemberError as failure:
             return _reason_of(slot, failure), unexplained(failure.error)
         except PLUGIN_ERRORS as error:
-            text = f"{slot.name} failed: {words_of(error)}"
+            text = f"{slot.name} failed: {told(error)}"
             return reason_of_failure(text, error), unexplained(error)
         elapsed = tick.clock() - started
+        # A thread of the controller may change its command after the checks.
+        np.copyto(candidate.array, self._lent.values.array)
         # A late soft command is still right; leaving the controller would make the robot limp.
         if elapsed > self._update_timeout and slot.mode not in SAFE_MODES:
             late = slot.late(elapsed, self._update_timeout)
@@ -387,7 +390,7 @@ def _reason_of(slot: Runnable, error: BaseException) -> Reason:
     """Return the `error` of an activation, or of a member, with the controller's name."""
     if isinstance(error, MemberError):
         return error.reason
-    return reason_of_failure(f"{slot.name}: {words_of(error)}", error)
+    return reason_of_failure(f"{slot.name}: {told(error)}", error)
 
 
 def _refused(text: str) -> Reason:

@@ -19,9 +19,7 @@ from humanoid_control_common.rules.modes import Mode
 from humanoid_control_common.rules.reasons import Reason
 from humanoid_controller_manager.controller import Progress
 from humanoid_controller_manager.hardware.hardware_group import HardwareGroup
-from humanoid_controller_manager.hardware.result_checks import words_of
 from humanoid_controller_manager.loop.mode_controllers import (
-    PLUGIN_ERRORS,
     ClaimedJoints,
     ControllerSlot,
     Report,
@@ -33,6 +31,7 @@ from humanoid_controller_manager.loop.mode_controllers import (
     took_too_long,
 )
 from humanoid_controller_manager.loop.snapshot import MemberReport
+from humanoid_controller_manager.plugin_texts import PLUGIN_ERRORS, told
 from humanoid_controller_manager.reason_codes import INVALID_COMMAND
 
 HELD: Final[Mapping[str, Capability]] = {
@@ -172,11 +171,11 @@ class ControllerGroup:
         self._slowest = ("", 0.0)
         for slot, claimed in self.members:
             tick.state.array.take(claimed.rows, 1, claimed.state.array, "clip")
-            own = claimed.command
+            own = claimed.lent.values
             try:
-                slot.controller.update(claimed.measured, own, tick.now, tick.period)
+                slot.controller.update(claimed.measured, claimed.lent.view, tick.now, tick.period)
             except PLUGIN_ERRORS as error:
-                raise MemberError(f"{slot.name} failed: {words_of(error)}", error) from error
+                raise MemberError(f"{slot.name} failed: {told(error)}", error) from error
             if not own.is_valid():
                 joints = ", ".join(self._joints.names_at(claimed.rows[own.invalid_joints()]))
                 raise MemberError(f"{slot.name} gave an invalid command for {joints}")
@@ -197,7 +196,7 @@ class ControllerGroup:
             try:
                 slot.controller.on_held_back(target[claimed.rows], why)
             except PLUGIN_ERRORS as error:
-                raise MemberError(f"{slot.name} failed: {words_of(error)}", error) from error
+                raise MemberError(f"{slot.name} failed: {told(error)}", error) from error
 
     def report(self) -> Report:
         """Return the progress of the member that is furthest from its end, and all remarks.
@@ -230,12 +229,12 @@ class ControllerGroup:
         for slot, claimed in members:
             tick.state.array.take(claimed.rows, 1, claimed.state.array, "clip")
             in_force = JointCommand(len(claimed.rows), command.array[:, claimed.rows])
-            claimed.command.array.fill(0.0)
+            claimed.renew()
             try:
                 slot.controller.on_activate(claimed.measured, in_force, tick.now)
             except PLUGIN_ERRORS as error:
                 _deactivate(active)
-                raise MemberError(f"{slot.name}: {words_of(error)}", error) from error
+                raise MemberError(f"{slot.name}: {told(error)}", error) from error
             active.append((slot, claimed))
 
 
@@ -246,7 +245,7 @@ def _check_start(members: Sequence[tuple[ControllerSlot, ClaimedJoints]], tick: 
         try:
             slot.controller.check_start(claimed.measured, tick.now)
         except PLUGIN_ERRORS as error:
-            raise MemberError(f"{slot.name}: {words_of(error)}", error) from error
+            raise MemberError(f"{slot.name}: {told(error)}", error) from error
 
 
 def _check(members: Sequence[ControllerSlot], joints: JointSet) -> None:
@@ -291,7 +290,7 @@ def _member_report(slot: ControllerSlot) -> MemberReport:
     try:
         return MemberReport(slot.name, *checked_report(slot.controller))
     except PLUGIN_ERRORS as error:
-        raise MemberError(f"{slot.name} failed: {words_of(error)}", error) from error
+        raise MemberError(f"{slot.name} failed: {told(error)}", error) from error
 
 
 def _least(found: Sequence[Progress | None]) -> Progress | None:

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple, Self, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from humanoid_control_common.errors import ConfigError
+from humanoid_control_common.errors import ConfigError, ControllerError
 from humanoid_control_common.robot.joints import FloatArray, IndexArray
 from humanoid_control_common.robot.mit_interface import JointCommand, JointState
 from humanoid_control_common.rules.modes import SAFE_MODES, Mode
@@ -18,10 +18,9 @@ from humanoid_controller_manager.controller import Controller, Progress
 from humanoid_controller_manager.hardware.hardware_group import HardwareGroup
 from humanoid_controller_manager.hardware.result_checks import shown
 from humanoid_controller_manager.loop.snapshot import MemberReport
+from humanoid_controller_manager.plugin_texts import plain
 from humanoid_controller_manager.reason_codes import CONTROLLER_FAILED
 
-# None may end the loop: a plug-in may call exit(), and a panic of compiled code is no Exception.
-PLUGIN_ERRORS: Final = (BaseException,)
 LARGEST_SEGMENT: Final = (1 << 32) - 1  # that a message holds
 BETWEEN_MEMBERS: Final = "+"  # in the name of a group; no name of a ROS node contains it
 
@@ -40,6 +39,20 @@ class Tick(NamedTuple):
 Report: TypeAlias = tuple[Progress | None, str, tuple[MemberReport, ...]]
 
 
+class LentCommand:
+    """Storage of one controller's command, and the view of it that the controller gets.
+
+    A controller that changes the view itself (shape, type, writeable) does not change the storage.
+    New storage for each activation keeps a former controller from commands of the next one.
+    """
+
+    __slots__ = ("values", "view")
+
+    def __init__(self, joint_count: int) -> None:
+        self.values = JointCommand(joint_count)  # of the loop
+        self.view = JointCommand(joint_count, self.values.array.view())  # of the controller
+
+
 class ClaimedJoints:
     """The joints that one controller claims, and its arrays for them.
 
@@ -47,13 +60,17 @@ class ClaimedJoints:
         rows: of its joints among the robot's, shape (k,), in the controller's order.
     """
 
-    __slots__ = ("command", "measured", "rows", "state")
+    __slots__ = ("lent", "measured", "rows", "state")
 
     def __init__(self, rows: IndexArray) -> None:
         self.rows = rows
         self.state = JointState(len(rows))
         self.measured = self.state.read_only()  # a view for the controller
-        self.command = JointCommand(len(rows))
+        self.renew()
+
+    def renew(self) -> None:
+        """Give the controller new storage for its command, as it is activated."""
+        self.lent = LentCommand(len(self.rows))
 
     def shared_rows(self, other: Self) -> IndexArray:
         """Return the rows that both claim, sorted."""
@@ -114,7 +131,7 @@ class ControllerSlot:
         self.controller.on_held_back(target, why)
 
     def report(self) -> Report:
-        """Return its checked progress and remark. Raises what it raises; TypeError."""
+        """Return its checked progress and remark. Raises what it raises; ControllerError."""
         return (*checked_report(self.controller), ())
 
     def late(self, elapsed: float, timeout: float) -> str:
@@ -191,11 +208,11 @@ def checked_slots(
 
 
 def checked_report(controller: Controller) -> tuple[Progress | None, str]:
-    """Return progress and remark. Raises what the controller raises; TypeError for wrong ones."""
+    """Return progress and remark. Raises what it raises; ControllerError for wrong ones."""
     progress, remark = controller.progress, controller.remark
     if not (progress is None or _is_progress(progress)) or not isinstance(remark, str):
-        raise TypeError(f"progress is {shown(progress)}, remark {shown(remark)}")
-    return progress, remark
+        raise ControllerError(f"progress is {shown(progress)}, remark {shown(remark)}")
+    return progress, plain(remark) if remark else ""
 
 
 def refusal_as_safe(name: str, mode: Mode) -> str:

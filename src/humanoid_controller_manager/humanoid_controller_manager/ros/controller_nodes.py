@@ -14,7 +14,9 @@ from humanoid_control_common.configuration.parameter_files import for_rcl, param
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.robot.robot_namespace import checked_namespace
 from humanoid_controller_manager.controller import CONTROLLER_CONTRACT, Controller, RobotFacts
+from humanoid_controller_manager.hardware.result_checks import shown
 from humanoid_controller_manager.loop.snapshot import SnapshotListener
+from humanoid_controller_manager.plugin_texts import PLUGIN_ERRORS, repr_of
 from humanoid_controller_manager.plugins import ROS_SIDES, find_plugin
 from humanoid_controller_manager.ros.parameters import (
     ControllerEntry,
@@ -60,11 +62,20 @@ class ControllerNode:
                 listener = publish_progress(context)
         except (ConfigError, *_REFUSED) as error:
             raise ConfigError(f"{node.get_name()}: {error}") from error
-        except (Exception, SystemExit) as error:  # plug-in code: may raise anything
-            raise ConfigError(f"{node.get_name()}: attach failed: {error!r}") from error
+        except PLUGIN_ERRORS as error:
+            raise ConfigError(f"{node.get_name()}: attach failed: {repr_of(error)}") from error
+        if not (listener is None or callable(listener)):
+            raise ConfigError(
+                f"{node.get_name()}: attach returned {shown(listener)}, expected a function that "
+                "takes a Snapshot, or None"
+            )
+        return listener
+
+    def begin(self) -> None:
+        """See RosSide."""
+        node = self.context.node
         if _has_callbacks(node):  # a node without callbacks would only slow the executor down
             self.executor.add_node(node)
-        return listener
 
     def has(self, node: object) -> bool:
         """See RosSide."""
@@ -142,5 +153,7 @@ def _reports_progress(instance: object) -> bool:
 def _has_callbacks(node: Node) -> bool:
     # Publishers have waitables too, for QoS events, which are not used.
     waitables = (w for w in node.waitables if not isinstance(w, EventHandler))
-    callbacks = (*node.subscriptions, *node.services, *node.clients, *node.timers, *waitables)
+    callbacks = (
+        *node.subscriptions, *node.services, *node.clients, *node.timers, *node.guards, *waitables
+    )  # fmt: skip
     return len(callbacks) > 0

@@ -1,38 +1,30 @@
 """Load, configure, clean up and unload controllers."""
 
-import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
-from humanoid_control_common.configuration.config import Document
-from humanoid_control_common.errors import ConfigError, ControllerError
+from humanoid_control_common.errors import ControllerError
 from humanoid_control_common.robot.joints import IndexArray
-from humanoid_control_common.robot.mit_interface import COMMAND_INTERFACES, Capability
-from humanoid_control_common.rules.modes import SAFE_MODES, Mode
-from humanoid_controller_manager.controller import (
-    BROADCASTER_CONTRACT,
-    CONTROLLER_CONTRACT,
-    Broadcaster,
-    Controller,
-    RobotFacts,
-)
-from humanoid_controller_manager.duties import Contract
+from humanoid_control_common.rules.modes import Mode
+from humanoid_controller_manager.controller import RobotFacts
 from humanoid_controller_manager.hardware.hardware_group import HardwareGroup
 from humanoid_controller_manager.loop.mode_controllers import (
     ClaimedJoints,
     ControllerSlot,
     member_names,
 )
-from humanoid_controller_manager.loop.snapshot import SnapshotListener
-from humanoid_controller_manager.plugins import CONTROLLERS, ROS_SIDES, find_plugin, require_plugin
-from humanoid_controller_manager.ros.parameters import ControllerEntry, parse
+from humanoid_controller_manager.loop.snapshot import Snapshot, SnapshotListener
+from humanoid_controller_manager.ros.parameters import ControllerEntry
 from humanoid_controller_manager.switching.claims import (
-    KEY,
     claimed_rows,
     refuse_conflicts,
     refuse_overlap,
+)
+from humanoid_controller_manager.switching.plugin_checks import (
+    configured_instance,
+    import_controller,
 )
 from humanoid_controller_manager.switching.registry import (
     Configured,
@@ -42,100 +34,26 @@ from humanoid_controller_manager.switching.registry import (
     State,
 )
 
-logger = logging.getLogger(__name__)
 
+@dataclass(frozen=True, slots=True, eq=False)
+class NamedListener:
+    """The listener of controller `name`, with the ticks in the view of the controller.
 
-def import_controller(name: str, plugin_type: str) -> Any:
-    """Return the class of controller `name`, and import its ROS side while there is time.
-
-    Raises ConfigError for a plug-in that is unknown, cannot be imported or is no controller.
+    `rows`: of its joints among the robot's; None: it claims all joints.
     """
-    plugin = require_plugin(CONTROLLERS, plugin_type, f"controller '{name}'")
-    _checked(plugin, f"controller '{name}': plugin '{plugin_type}'")
-    find_plugin(ROS_SIDES, plugin_type)
-    return plugin
 
+    name: str
+    listener: SnapshotListener
+    rows: IndexArray | None
 
-def _checked(plugin: Any, where: str) -> None:
-    """Raise ConfigError for a class that breaks its contract, see `duties`."""
-    contract = _contract_of(plugin)
-    duties = contract.taken_on(plugin, where)
-    broadcasts = contract is BROADCASTER_CONTRACT
-    expected = ["Parameters"] if broadcasts else ["Parameters", "mode", "needs"]
-    lacking = [name for name in expected if not hasattr(plugin, name)]
-    if lacking:
-        raise ConfigError(f"{where} has no {', '.join(lacking)}")
-    if broadcasts:
-        if hasattr(plugin, "mode"):
-            raise ConfigError(
-                f"{where} has a mode, so it is no Broadcaster: derive from Controller"
-            )
-    elif not isinstance(plugin.mode, Mode):
-        raise ConfigError(f"{where} is of mode {plugin.mode!r}, expected a Mode")
-    elif not _is_known(plugin.needs):
-        known = ", ".join(COMMAND_INTERFACES)
-        raise ConfigError(f"{where} needs {plugin.needs!r}, expected {known}")
-    elif plugin.mode in SAFE_MODES and plugin.needs:
-        raise ConfigError(
-            f"{where} needs {', '.join(plugin.needs)}: a controller of {plugin.mode.name} must "
-            "begin at once on any hardware. Leave `needs` empty"
-        )
-    elif KEY in getattr(plugin.Parameters, "model_fields", ()):
-        raise ConfigError(
-            f"{where} has a parameter '{KEY}': the manager takes that key and gives the controller "
-            "its joints as `robot.joints`. Leave it out"
-        )
-    logger.debug("%s has the duties: %s", where, ", ".join(sorted(duties)))
+    def __call__(self, snapshot: Snapshot) -> None:
+        """Pass `snapshot` on."""
+        rows = self.rows
+        self.listener(snapshot if rows is None else snapshot.of_member(self.name, rows))
 
-
-def _contract_of(plugin: Any) -> Contract:
-    broadcasts = isinstance(plugin, type) and issubclass(plugin, Broadcaster)
-    return BROADCASTER_CONTRACT if broadcasts else CONTROLLER_CONTRACT
-
-
-def _is_known(needs: Any) -> bool:
-    return isinstance(needs, Mapping) and all(
-        name in COMMAND_INTERFACES and isinstance(level, Capability)
-        for name, level in needs.items()
-    )
-
-
-def configured_instance(
-    name: str,
-    plugin: Any,
-    document: Document,
-    robot: RobotFacts,
-    hardware: HardwareGroup,
-    rows: IndexArray | None = None,
-) -> Any:
-    """Return a configured controller of class `plugin`; `hardware` is configured already.
-
-    `robot` has the joints that it claims: those at `rows`, or all of the robot's.
-
-    Raises ConfigError naming the controller and the place in its parameters.
-    """
-    where = f"{document.where(())}: {name}"
-    parameters = parse(plugin.Parameters, name, document)
-    try:
-        instance = plugin()
-        instance.on_configure(parameters, robot)
-        gains = instance.gains if isinstance(instance, Controller) else None
-        compensates = isinstance(instance, Controller) and instance.compensates_gravity
-    except ConfigError as error:
-        raise ConfigError(f"{where}: {error}") from error
-    except (Exception, SystemExit) as error:  # plug-in code: may raise anything
-        raise ConfigError(f"{where}: on_configure failed: {error!r}") from error
-    _contract_of(plugin).refuse_hidden(instance, where)
-    if compensates and robot.no_gravity:
-        raise ConfigError(f"{where}: gravity cannot be compensated: {robot.no_gravity}")
-    if gains is not None:
-        hardware.check_gains(instance.mode, *gains, where, rows)
-    return instance
-
-
-def _of_member(listener: SnapshotListener, name: str, rows: IndexArray) -> SnapshotListener:
-    """Return `listener` with the ticks in the view of controller `name`."""
-    return lambda snapshot: listener(snapshot.of_member(name, rows))
+    def __str__(self) -> str:
+        """Return the controller, for the log."""
+        return self.name
 
 
 T = TypeVar("T")
@@ -294,13 +212,12 @@ class Lifecycle:
         instance = configured_instance(
             record.name, record.plugin, document, robot, self.hardware, rows
         )
-        listener = side.attach(record.entry.type, instance, robot)
+        attached = side.attach(record.entry.type, instance, robot)
+        listener = None if attached is None else NamedListener(record.name, attached, rows)
         if mode is None:
             return Configured(instance, side, None, listener)
         fallbacks = tuple(record.entry.fallback_controllers)
         claimed = None if rows is None else ClaimedJoints(rows)
-        if listener is not None and rows is not None:
-            listener = _of_member(listener, record.name, rows)
         slot = ControllerSlot(
             record.name, instance, fallbacks, claimed, bool(instance.compensates_gravity)
         )
@@ -316,6 +233,7 @@ class Lifecycle:
     def _replace(self, record: Record, configured: Configured) -> None:
         self._refuse_active(record, "configured")
         self.registry.put(replace(record, configured=configured))
+        configured.side.begin()
         if record.configured is not None:
             record.configured.close()
 
@@ -325,6 +243,8 @@ class Lifecycle:
         old = self.registry.records.get(record.name)
         before = member_names(self.registry.of_mode(mode) or "")
         self.registry.put_first(record)
+        if record.configured is not None:
+            record.configured.side.begin()
         if old is not None and old.configured is not None:
             old.configured.close()
         return Change(mode, before, member_names(self.registry.of_mode(mode) or ""))

@@ -21,6 +21,7 @@ from humanoid_controller_manager.loop.mode_controllers import (
     group_name,
 )
 from humanoid_controller_manager.loop.snapshot import SnapshotListener
+from humanoid_controller_manager.plugin_texts import PLUGIN_ERRORS
 from humanoid_controller_manager.ros.parameters import ControllerEntry
 
 
@@ -47,6 +48,13 @@ class RosSide(Protocol):
         `robot` has the joints that it claims.
         """
 
+    def begin(self) -> None:
+        """Begin to execute the callbacks, once the registry has the controller.
+
+        The reaction to a callback that raises depends on its controller. Called in the executor's
+        thread.
+        """
+
     def has(self, node: object) -> bool:
         """Return whether `node` executes its callbacks."""
 
@@ -69,7 +77,7 @@ class Configured:
         if self.slot is not None:
             try:
                 self.instance.on_cleanup()
-            except (Exception, SystemExit):  # plug-in code: may raise anything
+            except PLUGIN_ERRORS:
                 logger.exception("%s failed to clean up", self.slot.name)
 
 

@@ -16,7 +16,7 @@ from humanoid_controller_manager.controller import Broadcaster, Controller, Mode
 from humanoid_controller_manager.loop.mode_controllers import checked_slots, member_names
 from humanoid_controller_manager.loop.snapshot import Snapshot, SnapshotListener
 from humanoid_controller_manager.ros.parameters import ControllerEntry
-from humanoid_controller_manager.switching import lifecycle
+from humanoid_controller_manager.switching import plugin_checks
 from humanoid_controller_manager.switching.lifecycle import Lifecycle
 from humanoid_controller_manager.switching.registry import Registry, State
 
@@ -141,6 +141,9 @@ class Side:
         self.robot = robot
         return self.world.received.append
 
+    def begin(self) -> None:
+        self.world.note("begin")
+
     def has(self, node: object) -> bool:
         return False
 
@@ -238,7 +241,7 @@ def _plugins(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
             raise ConfigError(f"{where}: unknown plugin '{name}'; known: {', '.join(known)}")
         return known[name]
 
-    monkeypatch.setattr(lifecycle, "require_plugin", require)
+    monkeypatch.setattr(plugin_checks, "require_plugin", require)
     yield
 
 

@@ -201,4 +201,4 @@ def test_lifecycle_runs_slow_steps_outside_of_the_executor(world: Any) -> None:
     world.lifecycle.cleanup("d")
     world.lifecycle.unload("d")
     assert world.outside == {"open", "attach"}
-    assert world.inside == {"entry", "asked for", "exchange", "close"}
+    assert world.inside == {"entry", "asked for", "exchange", "begin", "close"}

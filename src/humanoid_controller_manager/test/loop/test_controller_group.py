@@ -148,7 +148,7 @@ def _raises(bench: Bench) -> str:
 
 def _calls_exit(bench: Bench) -> str:
     bench.controllers["right"].fail["update"] = SystemExit(3)
-    return "right failed: 3"
+    return "right failed: SystemExit: 3"
 
 
 def _raises_its_progress(bench: Bench) -> str:
@@ -549,3 +549,18 @@ def test_a_member_gets_a_tick_as_its_own(bench: Bench) -> None:
     assert own.command.position.tolist() == [0.4, 0.1]
     away = bench.switch("damped").of_member("left", bench.slots["left"].claimed.rows)
     assert away.controller == "damped"
+
+
+def test_member_that_made_its_array_read_only_can_begin_again(bench: Bench) -> None:
+    """Also beside a member that continues."""
+    bench.start()
+
+    def behave(state: JointState, command: JointCommand, now: float, period: float) -> None:
+        command.array.flags.writeable = False
+
+    bench.controllers["left"].behave = behave
+    bench.rig.tick()
+    bench.controllers["left"].behave = None
+    bench.switch("right")
+    snapshot = bench.switch("left", "right")
+    assert (snapshot.controller, snapshot.fall) == ("left+right", None)

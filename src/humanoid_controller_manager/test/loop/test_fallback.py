@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
 from humanoid_control_common.errors import ConfigError
+from humanoid_control_common.robot.mit_interface import JointCommand, JointState
 from humanoid_control_common.rules.modes import Mode
 from humanoid_control_common.rules.reasons import CodeTable, Reason, ReasonedError
 from humanoid_controller_manager.loop.snapshot import Phase
@@ -44,9 +46,9 @@ def _value(row: int, value: float) -> Any:
 
 
 FAILURES = {
-    "raises": (_raise, "torque failed: boom"),
-    "calls exit()": (_exit, "torque failed: 2"),
-    "panics": (_panic, "torque failed: panicked"),
+    "raises": (_raise, "torque failed: RuntimeError: boom"),
+    "calls exit()": (_exit, "torque failed: SystemExit: 2"),
+    "panics": (_panic, "torque failed: _Panic: panicked"),
     "NaN position": (_value(0, np.nan), "torque gave an invalid command for b"),
     "NaN velocity": (_value(1, np.nan), "torque gave an invalid command for b"),
     "infinite effort": (_value(2, np.inf), "torque gave an invalid command for b"),
@@ -108,7 +110,7 @@ def test_a_fallback_that_is_in_charge_continues_where_those_before_it_fail(rig: 
     robot.loop.request_fall(Reason.of(CONTROLLER_FAILED, "stop"))
     snapshot = robot.tick()
     assert (snapshot.controller, snapshot.phase) == ("limp", Phase.RUNNING)
-    assert snapshot.fall.reason.text == "stop; damped: boom"
+    assert snapshot.fall.reason.text == "stop; damped: RuntimeError: boom"
     assert robot.controllers["limp"].calls == [*before, "update"], "neither begun again nor left"
 
 
@@ -392,3 +394,66 @@ def test_a_controller_that_fails_does_not_fall_back_to_itself(rig: Any) -> None:
     assert snapshot.controller == "limp"
     assert damped.calls == ["update", "on_deactivate"]
     assert "no fallback left" not in snapshot.fall.reason.text
+
+
+def _make_read_only(command: JointCommand) -> None:
+    command.array.flags.writeable = False
+
+
+def _reshape(command: JointCommand) -> None:
+    command.array.shape = command.array.shape[::-1]
+
+
+def _change_type(command: JointCommand) -> None:
+    command.array.dtype = np.int64  # type: ignore[misc]
+
+
+def _resize(command: JointCommand) -> None:
+    command.array.resize((2, 2), refcheck=False)
+
+
+@pytest.mark.parametrize("spoil", [_make_read_only, _reshape, _change_type, _resize])
+def test_controller_that_changes_its_array_itself_leaves_the_fallback_its_own(
+    rig: Any, spoil: Callable[[JointCommand], None]
+) -> None:
+    robot = rig().start("damped")
+    robot.run("torque")
+
+    def behave(state: JointState, command: JointCommand, *_: float) -> None:
+        spoil(command)
+        raise RuntimeError("boom")
+
+    robot.controllers["torque"].behave = behave
+    snapshot = robot.tick()
+    assert (snapshot.controller, snapshot.fall.number) == ("damped", 1)
+    assert np.all(robot.arm.written[-1][4] == 6.0)
+    robot.controllers["torque"].behave = None
+    assert robot.run("torque").controller == "torque"
+
+
+def test_a_reshaped_command_does_not_end_the_loop(rig: Any) -> None:
+    robot = rig().start("damped")
+    robot.run("torque")
+    robot.controllers["torque"].behave = lambda state, command, *_: _reshape(command)
+    snapshot = robot.tick()
+    assert snapshot.fall is None
+    assert robot.arm.written[-1].shape == (5, 3)
+
+
+def test_a_command_that_is_kept_does_not_reach_the_next_controller(rig: Any) -> None:
+    robot = rig().start("damped")
+    robot.run("torque")
+    kept: list[JointCommand] = []
+    robot.controllers["torque"].behave = lambda state, command, *_: kept.append(command)
+    robot.tick()
+    robot.run("damped")
+
+    def damp(state: JointState, command: JointCommand, *_: float) -> None:
+        command.array.fill(0.0)
+        command.damping[:] = 6.0
+        kept[0].array.fill(MARK)
+
+    robot.controllers["damped"].behave = damp
+    snapshot = robot.tick()
+    assert (snapshot.controller, snapshot.fall) == ("damped", None)
+    assert np.all(robot.arm.written[-1][4] == 6.0)

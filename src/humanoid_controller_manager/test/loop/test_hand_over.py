@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from asyncio import CancelledError
 from typing import Any, NamedTuple
 
 import pytest
@@ -187,3 +188,24 @@ def test_an_outbox_nothing_was_put_into_stops() -> None:
     outbox = _outbox(listener)
     outbox.stop()
     assert listener.received == []
+
+
+class _Unhashable(list[Any]):
+    """A listener without a hash, which raises what is no Exception."""
+
+    def __call__(self, snapshot: Any) -> None:
+        self.append(snapshot)
+        raise CancelledError
+
+
+def test_a_listener_that_raises_anything_does_not_silence_the_others(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    broken, other = _Unhashable(), Listener()
+    outbox = _outbox(broken, other)
+    for number in (1, 2):
+        outbox.put(Tick(number))
+        other.wait_for_call()
+    outbox.stop()
+    assert len(broken) >= 2
+    assert caplog.text.count("failed to publish") == 1

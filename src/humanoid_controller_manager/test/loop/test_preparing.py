@@ -154,7 +154,10 @@ def test_a_controller_that_refuses_after_the_confirmation_falls_back(
     robot.controllers["standby"].fail["on_activate"] = RuntimeError("no")
     drives.confirmed = True
     snapshot = robot.tick()
-    assert (snapshot.controller, snapshot.fall.reason.text) == ("damped", "standby: no")
+    assert (snapshot.controller, snapshot.fall.reason.text) == (
+        "damped",
+        "standby: RuntimeError: no",
+    )
     assert np.all(drives.written[-1][4] == 6.0)
 
 
@@ -166,7 +169,10 @@ def test_start_is_checked_again_right_before_the_activation(robot: Any, drives: 
     standby.fail["check_start"] = RuntimeError("no")
     drives.confirmed = True
     snapshot = robot.tick()
-    assert (snapshot.controller, snapshot.fall.reason.text) == ("damped", "standby: no")
+    assert (snapshot.controller, snapshot.fall.reason.text) == (
+        "damped",
+        "standby: RuntimeError: no",
+    )
     assert (standby.checks, standby.calls) == (2, [])
 
 

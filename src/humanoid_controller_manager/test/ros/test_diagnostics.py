@@ -148,7 +148,7 @@ def test_a_fall_is_reported_until_another_mode_is_chosen(watched) -> None:
     for _ in range(2):
         found = watched.report()[MODE]
         assert found.level is WARN
-        assert "fallen: torque failed: broken" in found.message
+        assert "fallen: torque failed: RuntimeError: broken" in found.message
         assert found.codes
     rig.run("limp")
     assert watched.report()[MODE].level is OK

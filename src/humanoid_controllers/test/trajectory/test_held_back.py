@@ -240,7 +240,7 @@ def test_a_member_that_fails_in_on_held_back_is_replaced_in_the_same_tick(
     monkeypatch.setattr(robot.of["right"], "on_held_back", broken)
     robot.of["left"].receive(RemoteCommand(_stream(0.6), robot.time))
     robot.of["right"].receive(RemoteCommand(_stream(-0.6), robot.time))
-    with pytest.raises(AssertionError, match="right failed: 1 target, left_link"):
+    with pytest.raises(AssertionError, match="right failed: RuntimeError: 1 target, left_link"):
         robot.run(3.0)
     assert robot.loop.snapshot.controller == "damping"
 

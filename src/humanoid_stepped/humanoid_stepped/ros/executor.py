@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from humanoid_controller_manager.ros.execution.callbacks import (
-    CALLBACK_ERRORS,
-    CallbackFailure,
-    described,
-)
+from humanoid_controller_manager.plugin_texts import PLUGIN_ERRORS
+from humanoid_controller_manager.ros.execution.callbacks import CallbackFailure, described
 from humanoid_stepped.ros.entities import Entity
 from humanoid_stepped.ros.node import SteppedNode
 from humanoid_stepped.scheduler import Flag
@@ -67,7 +64,7 @@ class SteppedExecutor:
             return None
         try:
             entity.execute()
-        except CALLBACK_ERRORS as error:
+        except PLUGIN_ERRORS as error:
             return CallbackFailure(entity.node, described(entity), error)
         finally:
             if entity.is_ready():

@@ -97,7 +97,8 @@ class SteppedNode:
         self.services: list[Service] = []
         self.clients: list[Client] = []
         self.timers: list[Timer] = []
-        self.waitables: list[Entity] = []
+        self.guards: list[Entity] = []
+        self.waitables: list[Entity] = []  # none
         self._name, self._namespace = name, namespace
         self._parameters = dict(parameters)
         self._logger = _Logger(log)
@@ -109,7 +110,7 @@ class SteppedNode:
 
     def ready(self) -> list[Entity]:
         """Return the entities that are ready."""
-        parts = (self.subscriptions, self.services, self.clients, self.timers, self.waitables)
+        parts = (self.subscriptions, self.services, self.clients, self.timers, self.guards)
         return [entity for part in parts for entity in part if entity.is_ready()]
 
     # Names.
@@ -186,7 +187,7 @@ class SteppedNode:
     def create_guard_condition(self, callback: Callable[[], Any]) -> GuardCondition:
         """See rclpy."""
         guard = GuardCondition(self, callback)
-        self.waitables.append(guard)
+        self.guards.append(guard)
         return guard
 
     def destroy_subscription(self, subscription: Subscription) -> None:

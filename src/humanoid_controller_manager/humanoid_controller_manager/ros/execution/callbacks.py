@@ -26,6 +26,7 @@ from humanoid_control_common.ending_times import WAY_DOWN
 from humanoid_control_common.machine.linux import LINUX
 from humanoid_control_common.rules.reasons import Reason
 from humanoid_control_common.rules.safety import SafetyLevel, SafetyReport
+from humanoid_controller_manager.plugin_texts import PLUGIN_ERRORS, repr_of
 from humanoid_controller_manager.reason_codes import ROS_CALLBACK_RAISED
 from humanoid_controller_manager.ros.execution.kept_triggers import take_trigger
 from humanoid_controller_manager.ros.execution.prepared_wait_set import (
@@ -57,7 +58,7 @@ class CallbackFailure:
     def __str__(self) -> str:
         """Return the failure in words, for the operator."""
         where = f" of node '{self.node.get_name()}'" if self.node is not None else ""
-        return f"ROS callback {self.callback}{where} raised {self.error!r}"
+        return f"ROS callback {self.callback}{where} raised {repr_of(self.error)}"
 
 
 class CallbackExecutor(SingleThreadedExecutor):  # type: ignore[misc] # rclpy has no types
@@ -221,7 +222,7 @@ class CallbackExecutor(SingleThreadedExecutor):  # type: ignore[misc] # rclpy ha
             coroutine.send(None)
         except StopIteration:
             return None
-        except CALLBACK_ERRORS as error:
+        except PLUGIN_ERRORS as error:
             return error
         self.create_task(coroutine)
         return None

@@ -8,6 +8,7 @@ from humanoid_control_common.machine.machine import Machine, Thread
 from humanoid_control_common.machine.realtime import COMPANION_PRIORITY
 from humanoid_controller_manager.loop.latest_value import LatestValue
 from humanoid_controller_manager.loop.snapshot import Snapshot, SnapshotListener
+from humanoid_controller_manager.plugin_texts import PLUGIN_ERRORS
 
 logger = logging.getLogger(__name__)
 
@@ -31,7 +32,7 @@ class SnapshotPublisher:
         self._latest: LatestValue[Snapshot] = LatestValue()
         self._wake = machine.event()  # a snapshot waits, or the end
         self._stopping = False
-        self._failed: set[SnapshotListener] = set()
+        self._failed: list[SnapshotListener] = []  # a plug-in's may have no hash
         self._thread: Thread | None = None
 
     def listen(self, listeners: Sequence[SnapshotListener]) -> None:
@@ -76,8 +77,8 @@ class SnapshotPublisher:
     def _call(self, listener: SnapshotListener, snapshot: Snapshot) -> None:
         try:
             listener(snapshot)
-        except (Exception, SystemExit):  # a plug-in's listener may call exit()
+        except PLUGIN_ERRORS:
             # A broken listener must not silence the others. Log it once.
-            if listener not in self._failed:
-                self._failed.add(listener)
+            if not any(listener is it for it in self._failed):
+                self._failed.append(listener)
                 logger.exception("%s failed to publish", listener)
