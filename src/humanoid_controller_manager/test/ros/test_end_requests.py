@@ -12,7 +12,11 @@ import pytest
 from humanoid_control_common.ending_times import AGAIN
 from humanoid_control_common.machine.stop_signals import STOP_SIGNALS
 from humanoid_controller_manager.ros.process.companion import Companion, way_down_of
-from humanoid_controller_manager.ros.process.end_requests import EndRequests, end_on_signals
+from humanoid_controller_manager.ros.process.end_requests import (
+    CallbackNotEndingError,
+    EndRequests,
+    end_on_signals,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -47,6 +51,15 @@ def test_a_second_interrupt_ends_at_once_unless_it_repeats_the_first_one(
     now += 0.2 * AGAIN
     os.kill(os.getpid(), signal.SIGINT)
     assert end.at_once
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_interrupts_a_callback_that_holds_up_all_others(number: int) -> None:
+    end = end_on_signals()
+    end.held_up = lambda: True
+    with pytest.raises(CallbackNotEndingError):
+        os.kill(os.getpid(), number)
+    assert end.in_order or end.at_once
 
 
 class Beside(Companion):

@@ -34,11 +34,11 @@ from humanoid_controller_manager.ros.execution.prepared_wait_set import (
     PreparedWaitSet,
     Ready,
 )
-from humanoid_controller_manager.ros.process.end_requests import EndRequests
+from humanoid_controller_manager.ros.process.end_requests import CallbackNotEndingError, EndRequests
 
 SOURCE: Final = "ros_callbacks"  # on /safety_status
 # A plug-in's callback may call exit().
-CALLBACK_ERRORS: Final = (Exception, SystemExit)
+CALLBACK_ERRORS: Final = (Exception, SystemExit, CallbackNotEndingError)
 LONG_WAIT: Final = 0.1  # [s], twice the longest wait of an executor that has callbacks to execute
 EVENT_PERIOD: Final = 1.0  # [s] between two checks of events such as an incompatible QoS
 WAY_DOWN_LIMIT: Final = WAY_DOWN  # [s], longer than an ordered way down

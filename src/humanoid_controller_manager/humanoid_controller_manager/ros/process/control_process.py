@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from math import inf
 
 from humanoid_control_common.configuration.config import Document
 from humanoid_control_common.configuration.parameter_files import parameter_files
@@ -30,6 +31,7 @@ from humanoid_controller_manager.ros.process.shutdown_report import ShutdownRepo
 from humanoid_controller_manager.services.service_thread import ServiceThread
 
 SPIN_TIMEOUT = 0.05  # [s]: at least four heartbeats within the loop's limit of 200 ms
+LONGEST_CALLBACK = 1.0  # [s] after which a signal that requests the end interrupts a callback
 
 
 # Takes the manager, the session for its node and a function that requests the end of the process.
@@ -134,9 +136,14 @@ def _execute(
     guard = FailureGuard(
         manager.close_plugin, manager.loop.request_fall, end, lead_down=any_leads_down(companions)
     )
+    clock = manager.machine.clock
+    begun = inf  # [s] when waiting and executing began
+    end.held_up = lambda: clock() - begun > LONGEST_CALLBACK
     with kept_awake(manager.executor.nudge, manager.machine):
         while not end.at_once and manager.loop_thread.is_running():
+            begun = clock()
             failure = manager.executor.execute_next(SPIN_TIMEOUT)
+            begun = inf
             if failure is None or failure.node is not None:
                 manager.loop.heartbeat()
             else:

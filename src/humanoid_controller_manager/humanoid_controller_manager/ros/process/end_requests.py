@@ -2,11 +2,19 @@
 
 import signal
 import time
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from types import FrameType
 
 from humanoid_control_common.ending_times import AGAIN
 from humanoid_control_common.machine.stop_signals import STOP_SIGNALS
+
+
+class CallbackNotEndingError(BaseException):
+    """A signal that requests the end interrupts a callback that holds up all others.
+
+    It is no Exception: a plug-in that catches those would continue to wait.
+    """
 
 
 @dataclass(slots=True)
@@ -15,6 +23,8 @@ class EndRequests:
 
     in_order: bool = False  # damp the joints first, see Companion.lead_down
     at_once: bool = False
+    # Whether a callback of the main thread holds up all others, which signals may interrupt then.
+    held_up: Callable[[], bool] = field(default=lambda: False, compare=False)
 
     def end_at_once(self) -> None:
         """Request the end without a way down."""
@@ -34,6 +44,8 @@ def end_on_signals() -> EndRequests:
         elif not requests.in_order:
             first = now
             requests.in_order = True
+        if requests.held_up():
+            raise CallbackNotEndingError("interrupted by a signal: it held up all other callbacks")
 
     for number in STOP_SIGNALS:
         signal.signal(number, handle)
