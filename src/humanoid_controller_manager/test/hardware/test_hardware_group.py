@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from asyncio import CancelledError
 from dataclasses import replace
 from typing import Any
 
@@ -581,3 +582,23 @@ def test_gains_of_a_mode_above_the_largest_of_a_joint_are_refused(
         return
     with pytest.raises(ConfigError, match=r"stiffness 90.1 of STANDBY .* b may have 90 at most"):
         group.configure()
+
+
+def test_a_component_that_cannot_be_configured_is_named_whatever_it_raised(
+    rig: Any, scripted_hardware: Any
+) -> None:
+    broken = scripted_hardware()
+    broken.fail["on_configure"] = KeyError("address")
+    with pytest.raises(ConfigError, match=r"arm.*: on_configure failed: KeyError\('address'\)"):
+        rig({"arm": (broken, ("a", "b"))})
+
+
+def test_what_is_no_exception_is_a_fault_of_its_component_too(
+    rig: Any, scripted_hardware: Any
+) -> None:
+    arm = scripted_hardware()
+    robot = rig({"arm": (arm, ("a", "b"))})
+    robot.start("damped")
+    arm.fail["read"] = CancelledError()
+    report = robot.tick().reports[0]
+    assert (report.level, report.message) == (SafetyLevel.FAULT, "read failed: CancelledError")
