@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -171,10 +172,12 @@ def test_a_progress_of_a_wrong_kind_is_its_controllers_failure(
 @pytest.mark.parametrize(
     ("found", "remark"),
     [("\udce4 is no UTF-8", "? is no UTF-8"), ("x" * 9999, f"{'x' * 2000} … (9999 characters)")],
+    ids=["no UTF-8", "long"],
 )
 def test_texts_that_no_message_can_carry_are_made_fit(
-    robot_type: Any, found: str, remark: str
+    robot_type: Any, found: str, remark: str, caplog: pytest.LogCaptureFixture
 ) -> None:
+    caplog.set_level(logging.CRITICAL)  # pytest's workers cannot report such a text either
     robot = robot_type().enter(Mode.STANDBY)
     inner = robot.controllers[Mode.STANDBY].inner
     robot.controllers[Mode.STANDBY].inner = _Reporting(inner, None, found)

@@ -13,14 +13,21 @@ class RosLogHandler(logging.Handler):
         self._logger = logger
 
     def emit(self, record: logging.LogRecord) -> None:
-        """See logging.Handler."""
-        text = self.format(record)
+        """See logging.Handler: a record that cannot be logged ends nothing."""
+        try:
+            # An error of a plug-in may have characters that UTF-8 has not: rclpy refuses them.
+            text = self.format(record).encode("utf-8", "replace").decode("utf-8")
+            self._log(record.levelno, text)
+        except Exception:
+            self.handleError(record)
+
+    def _log(self, level: int, text: str) -> None:
         # One call site per severity: rclpy refuses a call site that changes its severity.
-        if record.levelno >= logging.ERROR:
+        if level >= logging.ERROR:
             self._logger.error(text)
-        elif record.levelno >= logging.WARNING:
+        elif level >= logging.WARNING:
             self._logger.warning(text)
-        elif record.levelno >= logging.INFO:
+        elif level >= logging.INFO:
             self._logger.info(text)
         else:
             self._logger.debug(text)
