@@ -40,7 +40,7 @@ def test_states_come_until_the_reader_stops(served: Served, socket: Path) -> Non
             while not served.hub.readers or served.ticks:
                 await asyncio.sleep(0.001)
             message.tick = tick
-            served.ticks = [NumberedState(tick, message.SerializeToString())]
+            served.ticks.append(NumberedState(tick, message.SerializeToString()))
         return await reading
 
     assert asyncio.run(ticks()) == [1, 2, 3]

@@ -60,7 +60,7 @@ def test_a_program_in_cpp_reads_the_states(
     while running.poll() is None:
         if served.hub.readers and not served.ticks:
             number += 1
-            served.ticks = [NumberedState(number, message)]
+            served.ticks.append(NumberedState(number, message))
     lines = running.communicate()[0].splitlines()
     assert running.returncode == 0
     expected = [f"{name} {value:.4f}" for name, value in zip(JOINTS, position, strict=True)]
