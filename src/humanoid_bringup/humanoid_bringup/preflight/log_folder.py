@@ -15,9 +15,7 @@ def log_folder(environment: Mapping[str, str]) -> Finding:
     """Check the folder in which rcl makes its log files."""
     folder = _folder(environment)
     if folder is None:
-        return missing(
-            SUBJECT, "neither HOME nor ROS_LOG_DIR is set", "`export ROS_LOG_DIR=FOLDER`"
-        )
+        return missing(SUBJECT, "neither HOME nor ROS_LOG_DIR is set", OTHER_FOLDER)
     there = next(it for it in (folder, *folder.parents) if it.exists())
     if there.is_dir() and os.access(there, os.W_OK | os.X_OK):
         return ok(SUBJECT, str(folder))

@@ -241,12 +241,12 @@ class JoggedJoint:
 
     @property
     def is_silent(self) -> bool:
-        """Whether the robot is silent: a jog could arrive after its key was released."""
+        """True while the robot is silent: a jog could arrive after its key was released."""
         return self._modes.silence() > SILENCE
 
     @property
     def refusal(self) -> str:
-        """Why the robot refused the latest request of any client; empty if it did not."""
+        """The robot's reason for its latest refusal, to any client; empty without one."""
         return str(self._state(self._controller).refusal)
 
     def stop(self) -> None:

@@ -8,7 +8,8 @@ import numpy as np
 from humanoid_control_common.errors import HardwareError
 from humanoid_control_common.robot.joints import JointSet
 from humanoid_control_common.robot.mit_interface import JointState
-from humanoid_controller_manager.hardware.member import COMPONENT_ERRORS, Member
+from humanoid_controller_manager.hardware.member import Member
+from humanoid_controller_manager.plugin_texts import PLUGIN_ERRORS
 
 _BEGINS: Final = "begin_activation"  # the duty of a component with a long activation
 
@@ -52,7 +53,7 @@ def deactivate_all(members: Sequence[Member]) -> list[HardwareError]:
     for member in reversed(members):
         try:
             member.component.on_deactivate()
-        except COMPONENT_ERRORS as error:
+        except PLUGIN_ERRORS as error:
             failure = NotDeactivatedError(member.info.name, error)
             failure.__cause__ = error
             failures.append(failure)

@@ -20,7 +20,6 @@ from humanoid_control_common.rules.safety import SafetyLevel, SafetyReport
 from humanoid_controller_manager.controller import ModeGains
 from humanoid_controller_manager.hardware.activation import activate_all, deactivate_all
 from humanoid_controller_manager.hardware.member import (
-    COMPONENT_ERRORS,
     Fault,
     Member,
     block_named,
@@ -33,6 +32,7 @@ from humanoid_controller_manager.hardware_component import (
     HardwareComponent,
     HardwareInfo,
 )
+from humanoid_controller_manager.plugin_texts import PLUGIN_ERRORS
 from humanoid_controller_manager.plugins import HARDWARE, require_plugin
 from humanoid_controller_manager.reason_codes import COMPONENT_FAILED
 
@@ -384,7 +384,7 @@ def _real_time_factor(clock: Member) -> float:
     where = f"{block_named(clock.info)}: real_time_factor"
     try:
         factor = finite_number(clock.component, "real_time_factor")
-    except COMPONENT_ERRORS as error:
+    except PLUGIN_ERRORS as error:
         raise ConfigError(f"{where}: {error!r}") from error
     if factor < 0.0:
         raise ConfigError(f"{where}: found {factor:g}, expected 0 or more")

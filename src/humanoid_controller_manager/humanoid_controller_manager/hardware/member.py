@@ -22,9 +22,6 @@ from humanoid_controller_manager.hardware_component import (
 from humanoid_controller_manager.plugin_texts import PLUGIN_ERRORS, repr_of, told
 from humanoid_controller_manager.reason_codes import COMPONENT_FAILED
 
-# A component is a plug-in: it may call exit().
-COMPONENT_ERRORS: Final = PLUGIN_ERRORS
-
 logger = logging.getLogger(__name__)
 
 _NOTHING: Final = object()  # marks a duty without a good result so far
@@ -85,7 +82,7 @@ class Member:
         """Call a method of the component; its error becomes a failure."""
         try:
             getattr(self.component, method)(*arguments)
-        except COMPONENT_ERRORS as error:
+        except PLUGIN_ERRORS as error:
             self._note_failure(method, error)
             return
         if self.failures:
@@ -102,7 +99,7 @@ class Member:
             result = getattr(self.component, duty)(*arguments)
             if result is not good:
                 good = self._good[duty] = self._check_of[duty](result)
-        except COMPONENT_ERRORS as error:
+        except PLUGIN_ERRORS as error:
             self._note_failure(duty, error)
             return None if good is _NOTHING else good
         if self.failures:
@@ -116,7 +113,7 @@ class Member:
         """
         try:
             value = result_checks.finite_number(self.component, duty, least)
-        except COMPONENT_ERRORS as error:
+        except PLUGIN_ERRORS as error:
             self._note_failure(duty, error)
             return otherwise
         if self.failures:
@@ -139,12 +136,12 @@ class Member:
             self.component.on_configure(self.info)
         except RobotError:
             raise
-        except COMPONENT_ERRORS as error:
+        except PLUGIN_ERRORS as error:
             raise ConfigError(f"{where}: on_configure failed: {repr_of(error)}") from error
         HARDWARE_CONTRACT.refuse_hidden(self.component, where)
         try:
             self.counters = result_checks.counter_names(self.component.counter_names)
-        except COMPONENT_ERRORS as error:
+        except PLUGIN_ERRORS as error:
             raise ConfigError(f"{where}: counter_names: {error}") from error
         layout = struct.Struct(f"@{len(self.counters)}q")
         counts = result_checks.bus_counts(layout, len(self.counters))
@@ -155,14 +152,14 @@ class Member:
         """Return the checked capabilities of its joints, (5, n). Raises ConfigError."""
         try:
             return self.checks.capabilities(self.component.capabilities())
-        except COMPONENT_ERRORS as error:
+        except PLUGIN_ERRORS as error:
             raise ConfigError(f"{block_named(self.info)}: capabilities: {error}") from error
 
     def begin_activation(self) -> None:
         """Begin the activation. Raises HardwareError naming the component."""
         try:
             self.component.begin_activation()
-        except COMPONENT_ERRORS as error:
+        except PLUGIN_ERRORS as error:
             raise HardwareError(f"{self.info.name}: {error}") from error
 
     def activate(self) -> None:
@@ -171,7 +168,7 @@ class Member:
             self.component.on_activate(self.state)
             self.failures.clear()
             self.report = self._good["safety"] = self.checks.safety(self.component.safety())
-        except COMPONENT_ERRORS as error:
+        except PLUGIN_ERRORS as error:
             raise HardwareError(f"{self.info.name}: {error}") from error
 
     def confirms(self) -> bool:
@@ -188,7 +185,7 @@ class Member:
         """Notify the component. Its errors must not end the publisher's thread."""
         try:
             self.component.joint_states_published(published, measured)
-        except COMPONENT_ERRORS:
+        except PLUGIN_ERRORS:
             if "joint_states_published" not in self.logged:
                 self.logged.add("joint_states_published")
                 logger.exception("%s: joint_states_published failed", self.info.name)
@@ -207,7 +204,7 @@ class Member:
             return dict.fromkeys(names, inf)
         try:
             times = self.checks.watchdog_times(self.component.watchdog_times())
-        except COMPONENT_ERRORS as error:  # must not end the process that drives it
+        except PLUGIN_ERRORS as error:  # must not end the process that drives it
             self._log_once("watchdog_times", error)
             return dict.fromkeys(names, inf)
         return {} if times is None else dict(zip(names, times.tolist(), strict=True))
@@ -220,7 +217,7 @@ class Member:
         """Return the final state that the component has verified, in words."""
         try:
             return result_checks.exit_check(self.component.exit_check)
-        except COMPONENT_ERRORS as error:
+        except PLUGIN_ERRORS as error:
             self._log_once("exit_check", error)
             return "deactivated"
 

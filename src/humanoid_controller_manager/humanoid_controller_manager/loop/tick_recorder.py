@@ -23,10 +23,10 @@ from humanoid_control_common.tick_records.record_layout import (
 )
 from humanoid_control_common.tick_records.record_ring import EventWriter, report_text
 from humanoid_control_common.tick_records.record_types import tick_type
-from humanoid_controller_manager.hardware.member import COMPONENT_ERRORS
 from humanoid_controller_manager.loop.control_loop import ControlLoop
 from humanoid_controller_manager.loop.loop_thread import LoopThread
 from humanoid_controller_manager.loop.snapshot import Phase, Snapshot
+from humanoid_controller_manager.plugin_texts import PLUGIN_ERRORS
 from humanoid_controller_manager.safety.limit_stage import Limited
 
 SECONDS: Final = 60.0  # of ticks that are kept
@@ -124,7 +124,7 @@ class TickRecorder:
             return
         try:
             self._write(snapshot)
-        except COMPONENT_ERRORS:
+        except PLUGIN_ERRORS:
             self._broken = True
             logger.exception("the tick recorder failed: nothing is recorded any more")
 

@@ -213,12 +213,10 @@ def _of_counts(
     counted = np.flatnonzero(new.any(axis=0)).tolist()
     if not counted:
         return Diagnosis(name, DiagnosisLevel.OK, quiet, values)
-    parts = [joints[i] for i in counted[:MOST_NAMED]]
-    if len(kinds) > 1:
-        parts = [
-            f"{joints[i]} ({', '.join(kind for row, kind in enumerate(kinds) if new[row, i])})"
-            for i in counted[:MOST_NAMED]
-        ]
+    parts = []
+    for i in counted[:MOST_NAMED]:
+        found = ", ".join(kind for row, kind in enumerate(kinds) if new[row, i])
+        parts.append(f"{joints[i]} ({found})" if len(kinds) > 1 else joints[i])
     more = f" and {len(counted) - MOST_NAMED} more" if len(counted) > MOST_NAMED else ""
     text = f"{active}: {', '.join(parts)}{more}"
     return Diagnosis(name, DiagnosisLevel.WARN, text, values, codes=active.codes)

@@ -1,4 +1,4 @@
-"""What the operator reads of a ROS side that cannot be attached."""
+"""The operator reads the error of a ROS side with the name of its controller."""
 
 from __future__ import annotations
 

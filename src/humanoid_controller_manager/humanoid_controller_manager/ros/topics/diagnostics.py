@@ -13,10 +13,11 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from humanoid_control_common.machine.linux import LINUX
 from humanoid_control_common.robot.robot_namespace import ROOT, frame_prefix
 from humanoid_control_common.rules.diagnosis import CODES, Diagnosis, DiagnosisLevel
-from humanoid_controller_manager.hardware.member import COMPONENT_ERRORS, Member
+from humanoid_controller_manager.hardware.member import Member
 from humanoid_controller_manager.loop.control_loop import ControlLoop
 from humanoid_controller_manager.loop.loop_thread import LoopThread
 from humanoid_controller_manager.loop.snapshot import Snapshot
+from humanoid_controller_manager.plugin_texts import PLUGIN_ERRORS
 from humanoid_controller_manager.reason_codes import DIAGNOSE_FAILED
 from humanoid_controller_manager.safety.limit_stage import Limited
 from humanoid_controller_manager.safety.loop_diagnoses import (
@@ -174,7 +175,7 @@ def _diagnoses_of(member: Member) -> Sequence[Diagnosis]:
     """Return the component's diagnoses. Its errors must not end the process."""
     try:
         return member.diagnose()
-    except COMPONENT_ERRORS as error:
+    except PLUGIN_ERRORS as error:
         text, name = f"diagnose failed: {error!r}", member.info.name
         codes = (DIAGNOSE_FAILED.name,)
         return [Diagnosis(f"bus: {name}", DiagnosisLevel.ERROR, text, source=name, codes=codes)]
