@@ -41,16 +41,14 @@ class HeldKey:
 def jog(client: Client, joint: JoggedJoint, speed: float, say: Callable[[str], None]) -> int:
     """Jog `joint` at `speed` [rad/s] by keys until `q` or a signal; return the exit code.
 
+    A motion of another client goes on if no key was held: a stop would end that, too.
+
     `say` gets a first line when keys count, and each reason for which a key has no effect, once
     while it is held: the robot refuses or is silent. The terminal is as before afterwards.
     """
     with StopSignals() as signals, Keys() as keys:
         say(f"{joint.name} at {speed:g} rad/s: hold arrow up or down; q ends")
-        try:
-            _jog_by_keys(client, keys, signals, joint, speed, say)
-        finally:
-            joint.stop()
-            say("stopped")
+        _jog_by_keys(client, keys, signals, joint, speed, say)
     return 128 + signal.Signals[signals.latest] if signals.count else 0
 
 
@@ -63,23 +61,28 @@ def _jog_by_keys(
     say: Callable[[str], None],
 ) -> None:
     held, sent, said = HeldKey(), 0, ""
-    while not signals.count:
-        now = time.monotonic()
-        for key in keys.pressed():
-            if key == END:
-                return
-            held.note(key, now)
-        sign, text = SIGNS.get(held.held(now), 0.0), ""
-        if sign and joint.is_silent:
-            sign, text = 0.0, f"not sent: nothing is heard from the robot for {SILENCE:g} s"
-        if sign:
-            joint.jog(sign * speed)
-            sent += 1
-            text = f"refused: {joint.refusal}" if sent > ANSWERED and joint.refusal else ""
-        if text and text != said:
-            say(text)
-        said = text
-        if sent and not sign:
+    try:
+        while not signals.count:
+            now = time.monotonic()
+            for key in keys.pressed():
+                if key == END:
+                    return
+                held.note(key, now)
+            sign, text = SIGNS.get(held.held(now), 0.0), ""
+            if sign and joint.is_silent:
+                sign, text = 0.0, f"not sent: nothing is heard from the robot for {SILENCE:g} s"
+            if sign:
+                joint.jog(sign * speed)
+                sent += 1
+                text = f"refused: {joint.refusal}" if sent > ANSWERED and joint.refusal else ""
+            if text and text != said:
+                say(text)
+            said = text
+            if sent and not sign:
+                sent = 0
+                joint.stop()
+            client.wait(lambda: signals.count, PERIOD)
+    finally:
+        if sent:
             joint.stop()
-            sent = 0
-        client.wait(lambda: signals.count, PERIOD)
+            say("stopped")
