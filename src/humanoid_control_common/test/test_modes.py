@@ -23,6 +23,7 @@ from humanoid_control_common.rules.modes import (
 from humanoid_control_common.rules.reason_codes import (
     IMPEDANCE_NOT_CONFIRMED,
     JOINTS_SETTLING,
+    NO_POLICY_LOADED,
     SAFETY_SOURCE_FAULT,
     SAFETY_SOURCE_SILENT,
     STANDBY_UNFINISHED,
@@ -37,7 +38,6 @@ class Row(NamedTuple):
     result: Mode | None
     stiff: bool = False  # needs safety OK and the impedance confirmed
     finished: bool = False  # needs STANDBY to be finished
-    policy: bool = False
     rest: bool = False  # needs joints that have been slow for a while
 
 
@@ -47,9 +47,7 @@ TABLE = {
     Intent.FORCE_ZERO_TORQUE: Row({Mode.DAMPING}, Mode.ZERO_TORQUE),
     Intent.DAMP: Row(ANY, Mode.DAMPING),
     Intent.LOAD: Row({Mode.DAMPING}, Mode.STANDBY, stiff=True),
-    Intent.START_LOCOMOTION: Row(
-        {Mode.STANDBY}, Mode.LOCOMOTION, stiff=True, finished=True, policy=True
-    ),
+    Intent.START_LOCOMOTION: Row({Mode.STANDBY}, Mode.LOCOMOTION, stiff=True, finished=True),
     Intent.START_REMOTE: Row({Mode.STANDBY}, Mode.REMOTE, stiff=True, finished=True),
     Intent.QUIT: Row({Mode.ZERO_TORQUE, Mode.DAMPING}, None),
 }
@@ -58,6 +56,7 @@ FELL = Reason.of(SAFETY_SOURCE_SILENT, "arm fell silent")
 WAITING = Reason.of(IMPEDANCE_NOT_CONFIRMED, "impedance of DAMPING not confirmed by drives")
 MOVING = "left_elbow_pitch"
 SETTLING = Reason.of(JOINTS_SETTLING, "joints slow for less than 0.3 s")
+NO_POLICY = Reason.of(NO_POLICY_LOADED, "no policy loaded")
 UNFINISHED = Reason.of(STANDBY_UNFINISHED, "still on its way")
 # The joints move, have become slow, or are at rest.
 MOTIONS = [(MOVING, NO_REASON), ("", SETTLING), ("", NO_REASON)]
@@ -72,12 +71,12 @@ SITUATIONS = [
         writing_impedance=writing,
         moving=moving,
         settling=settling,
-        policy_loaded=policy,
+        unusable=unusable,
     )
     for mode, unfinished, safety, latched, unconfirmed, writing, (
         moving,
         settling,
-    ), policy in itertools.product(
+    ), unusable in itertools.product(
         Mode,
         (NO_REASON, UNFINISHED),
         (NO_REASON, BAD),
@@ -85,7 +84,7 @@ SITUATIONS = [
         (NO_REASON, WAITING),
         (False, True),
         MOTIONS,
-        (False, True),
+        (NO_REASON, NO_POLICY),
     )
 ]
 CASES = list(itertools.product(SITUATIONS, Intent))
@@ -103,7 +102,7 @@ def expected(situation: Situation, intent: Intent) -> Verdict:
         not row.finished or not situation.unfinished,
         not row.stiff or not situation.safety_problem,
         not row.stiff or not situation.unconfirmed_impedance or situation.writing_impedance,
-        not row.policy or situation.policy_loaded,
+        not row.stiff or not situation.unusable,
         not row.rest or not situation.moving,
     ]
     if not all(conditions):
@@ -204,14 +203,20 @@ def test_the_same_situation_and_intent_get_the_same_decision() -> None:
             "Rejected QUIT: requires ZERO_TORQUE or DAMPING (currently STANDBY)",
         ),
         (
-            Situation(mode=Mode.STANDBY, unfinished=NO_REASON),
+            Situation(mode=Mode.STANDBY, unfinished=NO_REASON, unusable=NO_POLICY),
             Intent.START_LOCOMOTION,
-            "Rejected START_LOCOMOTION: no policy loaded: `hc policy load FILE`",
+            "Rejected START_LOCOMOTION: no policy loaded",
         ),
         (  # conditions that time cannot meet come first
-            Situation(mode=Mode.STANDBY, unfinished=UNFINISHED),
+            Situation(
+                mode=Mode.STANDBY,
+                unfinished=UNFINISHED,
+                safety_problem=BAD,
+                unconfirmed_impedance=WAITING,
+                unusable=NO_POLICY,
+            ),
             Intent.START_LOCOMOTION,
-            "Rejected START_LOCOMOTION: no policy loaded: `hc policy load FILE`",
+            "Rejected START_LOCOMOTION: no policy loaded",
         ),
         (
             Situation(mode=Mode.STANDBY, unfinished=UNFINISHED),

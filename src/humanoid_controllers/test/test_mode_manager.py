@@ -104,6 +104,19 @@ def test_locomotion_is_refused_as_no_policy_is_loaded(robot: Any) -> None:
     assert robot.tick(2).mode is Mode.STANDBY
 
 
+def test_what_time_cannot_change_is_named_before_an_impedance_that_is_not_confirmed(
+    robot: Any,
+) -> None:
+    """A robot that was started for a calibration has no impedance manager."""
+    robot.loop.allow_soft_modes_only()
+    robot.enter(Mode.DAMPING)
+    robot.hardware.confirmed = False
+    robot.tick(1)
+    answer = robot.ask(Intent.LOAD)
+    assert not answer.accepted
+    assert "start it without --calibrate" in answer.message
+
+
 def test_load_is_refused_while_an_old_damping_is_not_confirmed(robot: Any) -> None:
     robot.enter(Mode.DAMPING)
     robot.tick(51)

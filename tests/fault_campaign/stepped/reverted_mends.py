@@ -149,9 +149,9 @@ def _early_request_refused() -> None:
     situation = ModeManager._situation
 
     def settled(
-        self: ModeManager, snapshot: Snapshot, now: float, *, policy_loaded: bool
+        self: ModeManager, snapshot: Snapshot, now: float, unusable: Reason
     ) -> Situation:
-        found = situation(self, snapshot, now, policy_loaded=policy_loaded)
+        found = situation(self, snapshot, now, unusable)
         object.__setattr__(found, "writing_impedance", False)
         return found
 

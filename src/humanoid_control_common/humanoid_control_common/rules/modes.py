@@ -13,7 +13,6 @@ from typing import Final
 from humanoid_control_common.rules.reason_codes import (
     FELL_TO_SAFETY,
     JOINTS_STILL_MOVE,
-    NO_POLICY_LOADED,
     REFUSED,
     REQUIRES_ANOTHER_MODE,
     STANDBY_UNFINISHED,
@@ -91,7 +90,7 @@ class Situation:
     writing_impedance: bool = False  # the mode is so young that it may still be confirmed in time
     moving: str = ""  # names of the joints that move too fast to lose their damping
     settling: Reason = NO_REASON  # why joints that are slow now may not be at rest
-    policy_loaded: bool = False
+    unusable: Reason = NO_REASON  # why no controller of the wanted mode can be activated
 
 
 class Verdict(Enum):
@@ -160,8 +159,8 @@ def _lasting_obstacle(situation: Situation, intent: Intent) -> Reason:
         return Reason.of(JOINTS_STILL_MOVE, f"{situation.moving} still moves: {_LET_SINK}")
     if intent not in _STIFF:
         return NO_REASON
-    if intent is Intent.START_LOCOMOTION and not situation.policy_loaded:
-        return Reason.of(NO_POLICY_LOADED, "no policy loaded: `hc policy load FILE`")
+    if situation.unusable:
+        return situation.unusable
     if intent in _START and situation.unfinished:
         text = f"requires STANDBY to be finished ({situation.unfinished})"
         return Reason.of(STANDBY_UNFINISHED, text)

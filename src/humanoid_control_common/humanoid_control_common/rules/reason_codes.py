@@ -91,7 +91,8 @@ IMPEDANCE_MANAGER_SILENT: Final = CODES.add(
 IMPEDANCE_MANAGER_UNHEARD: Final = CODES.add(
     "IMPEDANCE_MANAGER_UNHEARD",
     "No report of the impedance manager has arrived since the start: nothing stiff may begin.",
-    f"Wait a moment after the start. If it stays: {_RESTART[0].lower()}{_RESTART[1:]}",
+    f"Wait a moment after the start. If it stays: {_RESTART[0].lower()}{_RESTART[1:]} "
+    "A robot that was started with --calibrate has none.",
 )
 
 SAFETY_SOURCE_FAULT: Final = CODES.add(

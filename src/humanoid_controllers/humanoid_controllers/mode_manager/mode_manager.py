@@ -18,6 +18,7 @@ from humanoid_control_common.rules.modes import (
 from humanoid_control_common.rules.reason_codes import (
     FELL_TO_SAFETY,
     IMPEDANCE_NOT_CONFIRMED,
+    NO_POLICY_LOADED,
     RESET_SENT,
     STANDBY_UNFINISHED,
     UNKNOWN_MODE,
@@ -235,7 +236,7 @@ class ModeManager:
     def _decide(self, request: _Request, snapshot: Snapshot, now: float) -> Answer:
         intent, mode = request.intent, MODE_OF_INTENT.get(request.intent)
         unusable = NO_REASON if mode is None else self._unusable(mode, request.controller)
-        decision = decide(self._situation(snapshot, now, policy_loaded=not unusable), intent)
+        decision = decide(self._situation(snapshot, now, unusable), intent)
         match decision.verdict:
             case Verdict.STAY:
                 return self._stay(request, snapshot, now)
@@ -252,18 +253,20 @@ class ModeManager:
                 self._message = NO_REASON
                 return Answer(True, "shutting down", shut_down=True)
             case Verdict.SWITCH:
-                if unusable:
+                if unusable:  # of a safe mode: the rules judge it for stiff ones
                     return self._refuse(refusal(intent, unusable))
                 return self._switch(request)
 
     def _unusable(self, mode: Mode, controller: str | None) -> Reason:
         """Return why `controller` cannot be activated for `mode`, if so."""
+        if controller is None and mode is Mode.LOCOMOTION:
+            return Reason.of(NO_POLICY_LOADED, "no policy loaded: `hc policy load FILE`")
         if controller is None:
             text = f"no controller for {mode.name} is loaded"
             return Reason.of(CONTROLLER_NOT_LOADED, text)
         return self._loop.refusal_of(controller)
 
-    def _situation(self, snapshot: Snapshot, now: float, *, policy_loaded: bool) -> Situation:
+    def _situation(self, snapshot: Snapshot, now: float, unusable: Reason) -> Situation:
         began = now if self._mode_began is None else self._mode_began[1]
         return Situation(
             mode=snapshot.mode,
@@ -274,7 +277,7 @@ class ModeManager:
             writing_impedance=now - began <= CONFIRMATION_LIMIT,
             moving=self.rest.moving,
             settling=self.rest.settling,
-            policy_loaded=policy_loaded,
+            unusable=unusable,
         )
 
     def _stay(self, request: _Request, snapshot: Snapshot, now: float) -> Answer:
