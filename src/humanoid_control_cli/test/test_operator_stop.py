@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from src.humanoid_control_cli.test.conftest import Starter
 
 TIMEOUT = 30.0  # [s]; a dead-man's switch
+CLEARED = "faults cleared; the robot had fallen: emergency stop (/emergency_stop)"
 DISABLED = "all joints are without torque: PrimeMock (deactivated)"
 
 
@@ -50,7 +51,7 @@ def test_stop_and_lost_heartbeat_hold_until_the_fault_is_cleared_and_hc_down_end
         code, text = start.ask("stop")  # in DAMPING, after a refusal
         stopped = f"stopped: DAMPING (damping_controller, switch {number}): Fell to safety: "
         assert (code, text[: len(stopped)]) == (0, stopped)
-        assert start.ask("clear-fault") == (0, "faults cleared")
+        assert start.ask("clear-fault") == (0, CLEARED)
         desk = start.hc_anew("heartbeat", "desk")
         assert client.wait(lambda: start.ask("mode", "load")[0] == 0, TIMEOUT)
 
@@ -60,7 +61,7 @@ def test_stop_and_lost_heartbeat_hold_until_the_fault_is_cleared_and_hc_down_end
         assert text.startswith(stopped)
         code, text = start.ask("mode", "load")
         assert (code, "fell to safety: emergency stop (/emergency_stop)" in text) == (1, True)
-        assert start.ask("clear-fault") == (0, "faults cleared")
+        assert start.ask("clear-fault") == (0, CLEARED)
         modes.request(Intent.LOAD)
 
         desk.send(signal.SIGINT)

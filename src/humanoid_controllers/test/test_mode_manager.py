@@ -219,7 +219,12 @@ def test_only_quit_is_accepted_after_a_fall_until_the_fault_is_cleared(robot: An
         assert robot.tick(3).mode is Mode.DAMPING
     assert robot.ask(Intent.QUIT).shut_down
 
-    assert robot.modes.clear_fault(robot.time).accepted
+    cleared = robot.modes.clear_fault(robot.time)
+    assert cleared.accepted
+    assert cleared.message == (
+        "faults cleared; the robot had fallen: battery reports FAULT: cell 3 low"
+    )
+    assert robot.modes.clear_fault(robot.time).message == "faults cleared"
     assert robot.message == ""
     assert robot.ask(Intent.LOAD).accepted
     assert robot.tick(2).mode is Mode.STANDBY

@@ -166,8 +166,9 @@ class ModeManager:
             hint = "call again when the fault is gone; a source that ended counts until a restart"
             text = f"reset sent, but {self._problem}; {hint}"
             return _refused(Reason.of(RESET_SENT, text, self._problem))
+        fall = f"; the robot had fallen: {self._latched}" if self._latched else ""
         self._latched = self._message = NO_REASON
-        return Answer(True, "faults cleared")
+        return Answer(True, f"faults cleared{fall}")
 
     def close(self) -> None:
         """Refuse all requests from now on: the way down begins. Safety and `go_down` still work."""
