@@ -12,6 +12,7 @@ from humanoid_twin.robot.control import RobotControl
 
 Disturb = Callable[[Scene, float], object]  # with a probability
 LATE: Final = 0.03  # [s] delay of a frame
+_PART, _ALL = ", 1 to 50 %", " all "  # in names of kinds
 
 
 def chance(disturb: Disturb, low: float, high: float) -> Act:
@@ -42,10 +43,15 @@ def motor(act: Callable[[CanMethods, int], object]) -> Act:
 def rare(make: Callable[..., Kind], what: str, disturb: Disturb) -> Kind:
     """Disturb 1 to 50 % of the frames; `make` adds the other fields of the kind."""
     inject, mend = chance(disturb, 0.01, 0.5), chance(disturb, 0.0, 0.0)
-    return make(name=f"{what}, 1 to 50 %", inject=inject, mend=mend)
+    return make(name=f"{what}{_PART}", inject=inject, mend=mend)
 
 
 def every(make: Callable[..., Kind], what: str, disturb: Disturb, code: ReasonCode) -> Kind:
     """Disturb all frames; `make` adds the other fields of the kind."""
     inject, mend = chance(disturb, 1.0, 1.0), chance(disturb, 0.0, 0.0)
     return make(name=what, inject=inject, mend=mend, codes=(code,))
+
+
+def kind_of_frames(name: str) -> str:
+    """Return the name of a kind without how many frames it disturbs."""
+    return name.replace(_ALL, " ").removesuffix(_PART)

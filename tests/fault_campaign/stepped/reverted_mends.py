@@ -148,9 +148,7 @@ def _early_request_refused() -> None:
     """
     situation = ModeManager._situation
 
-    def settled(
-        self: ModeManager, snapshot: Snapshot, now: float, unusable: Reason
-    ) -> Situation:
+    def settled(self: ModeManager, snapshot: Snapshot, now: float, unusable: Reason) -> Situation:
         found = situation(self, snapshot, now, unusable)
         object.__setattr__(found, "writing_impedance", False)
         return found

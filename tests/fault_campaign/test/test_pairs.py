@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import permutations
 from random import Random
 from types import SimpleNamespace
 from typing import Any, cast
@@ -11,7 +12,7 @@ import pytest
 from fault_campaign.judging.cause import Cause
 from fault_campaign.judging.violation import ViolationType
 from fault_campaign.kinds.catalogue import KINDS
-from fault_campaign.kinds.combined.pairs import compatible, group, paired
+from fault_campaign.kinds.combined.pairs import compatible, group, paired, pairs
 from fault_campaign.kinds.kind import (
     JOINT,
     Allowed,
@@ -166,6 +167,17 @@ def test_incompatible_kinds_make_no_pair(other: dict[str, Any]) -> None:
     assert compatible(one, two)
     assert not compatible(one, replace(two, **other))
     assert not compatible(one, one)
+
+
+def test_all_frames_and_a_part_of_them_make_no_pair() -> None:
+    """The second would replace the first: frames that are lost in part would end a whole loss."""
+    names = ("can: all frames lost", "can: frames lost, 1 to 50 %", "can: bus-off")
+    (kind,) = pairs([KINDS[name] for name in names])
+    assert kind.drawn is not None
+    drawn = {kind.drawn(Random(seed)).name for seed in range(100)}
+    assert drawn == {
+        f"{one} + {two}" for one, two in permutations(names, 2) if names[2] in (one, two)
+    }
 
 
 @pytest.mark.parametrize("kind", PAIRS, ids=lambda kind: kind.name)

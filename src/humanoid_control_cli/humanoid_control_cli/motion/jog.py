@@ -2,7 +2,7 @@
 
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Final
 
 from humanoid_bringup.supervision.terminal_signals import StopSignals
@@ -38,51 +38,64 @@ class HeldKey:
         return self._key if now < self._until else ""
 
 
+class _Jogging:
+    """Jogs a joint at `speed` [rad/s] while a key is held; `say` gets why a key has no effect."""
+
+    def __init__(self, joint: JoggedJoint, speed: float, say: Callable[[str], None]) -> None:
+        self._joint, self._speed, self._say = joint, speed, say
+        self._key = HeldKey()
+        self._sent = 0  # messages since the latest stop
+        self._said = ""
+
+    def take(self, pressed: Iterable[str]) -> bool:
+        """Take the keys that were pressed since the last call; return False to end."""
+        now = time.monotonic()
+        for key in pressed:
+            if key == END:
+                return False
+            self._key.note(key, now)
+        sign = SIGNS.get(self._key.held(now), 0.0)
+        silent = bool(sign) and self._joint.is_silent
+        if silent:
+            text = f"not sent: nothing is heard from the robot for {SILENCE:g} s"
+        else:
+            text = self._move(sign) if sign else ""
+        if text and text != self._said:
+            self._say(text)
+        self._said = text
+        if not sign or silent:
+            self.stop()
+        return True
+
+    def stop(self) -> bool:
+        """Stop the joint; return False if nothing was sent, so that nothing is to be stopped."""
+        sent, self._sent = self._sent, 0
+        if sent:
+            self._joint.stop()
+        return bool(sent)
+
+    def _move(self, sign: float) -> str:
+        """Move in the direction of `sign`; return why this is refused, if it is."""
+        self._joint.jog(sign * self._speed)
+        self._sent += 1
+        refusal = self._joint.refusal if self._sent > ANSWERED else ""
+        return f"refused: {refusal}" if refusal else ""
+
+
 def jog(client: Client, joint: JoggedJoint, speed: float, say: Callable[[str], None]) -> int:
     """Jog `joint` at `speed` [rad/s] by keys until `q` or a signal; return the exit code.
 
-    A motion of another client goes on if no key was held: a stop would end that, too.
-
     `say` gets a first line when keys count, and each reason for which a key has no effect, once
-    while it is held: the robot refuses or is silent. The terminal is as before afterwards.
+    while it is held: the robot refuses or is silent. The terminal is as before afterwards. The end
+    stops nothing if no key is held then: another client's motion goes on.
     """
     with StopSignals() as signals, Keys() as keys:
         say(f"{joint.name} at {speed:g} rad/s: hold arrow up or down; q ends")
-        _jog_by_keys(client, keys, signals, joint, speed, say)
+        jogging = _Jogging(joint, speed, say)
+        try:
+            while not signals.count and jogging.take(keys.pressed()):
+                client.wait(lambda: signals.count, PERIOD)
+        finally:
+            if jogging.stop():
+                say("stopped")
     return 128 + signal.Signals[signals.latest] if signals.count else 0
-
-
-def _jog_by_keys(
-    client: Client,
-    keys: Keys,
-    signals: StopSignals,
-    joint: JoggedJoint,
-    speed: float,
-    say: Callable[[str], None],
-) -> None:
-    held, sent, said = HeldKey(), 0, ""
-    try:
-        while not signals.count:
-            now = time.monotonic()
-            for key in keys.pressed():
-                if key == END:
-                    return
-                held.note(key, now)
-            sign, text = SIGNS.get(held.held(now), 0.0), ""
-            if sign and joint.is_silent:
-                sign, text = 0.0, f"not sent: nothing is heard from the robot for {SILENCE:g} s"
-            if sign:
-                joint.jog(sign * speed)
-                sent += 1
-                text = f"refused: {joint.refusal}" if sent > ANSWERED and joint.refusal else ""
-            if text and text != said:
-                say(text)
-            said = text
-            if sent and not sign:
-                sent = 0
-                joint.stop()
-            client.wait(lambda: signals.count, PERIOD)
-    finally:
-        if sent:
-            joint.stop()
-            say("stopped")

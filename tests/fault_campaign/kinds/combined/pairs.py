@@ -9,6 +9,7 @@ from functools import partial
 from random import Random
 from typing import Final
 
+from fault_campaign.disturbing.disturbances import kind_of_frames
 from fault_campaign.judging.cause import Cause
 from fault_campaign.kinds.kind import Kind, Outcome, Recovery, Scene, nothing, widest
 from fault_campaign.robot_joints import TargetJoint
@@ -66,6 +67,10 @@ def _pair(name: str, firsts: Sequence[Kind], kinds: Sequence[Kind]) -> Kind:
 def _drawn(firsts: Sequence[Kind], kinds: Sequence[Kind], dice: Random) -> Kind:
     both = [(one, two) for one in firsts for two in kinds if compatible(one, two)]
     first, second = dice.choice(both)
+    # All frames and a part of them: the second would replace the first. Such a pair is not left out
+    # of `both`, because each seed would draw another pair then.
+    while kind_of_frames(first.name) == kind_of_frames(second.name):
+        first, second = dice.choice(both)
     joints = dice.choice(first.joints), dice.choice(second.joints)
     return paired(first, second, joints, dice.choice((0.0, dice.uniform(0.0, _APART))))
 
