@@ -102,7 +102,7 @@ class RobotPackage:
 
     @property
     def has_own_buses_only(self) -> bool:
-        """Whether it has drives, and needs no `drives` of EtherCAT and CAN."""
+        """True for a robot with drives that needs no `drives` of EtherCAT and CAN."""
         return bool(self.buses) and len(self.own_buses) == len(self.buses)
 
     @property

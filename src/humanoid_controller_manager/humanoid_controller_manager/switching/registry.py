@@ -99,7 +99,7 @@ class Record:
 
     @property
     def slot(self) -> ControllerSlot | None:
-        """What the loop gets of a mode controller; None for a broadcaster, or before configure."""
+        """The slot for the loop; None for a broadcaster, or before configure."""
         return None if self.configured is None else self.configured.slot
 
 

@@ -1,4 +1,4 @@
-"""What the errors of the operating system and of adapters mean for the user: a remedy for each."""
+"""A remedy for each error of the operating system and of an adapter."""
 
 from __future__ import annotations
 

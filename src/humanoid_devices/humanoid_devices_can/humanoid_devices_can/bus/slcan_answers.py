@@ -1,4 +1,4 @@
-"""What follows from the answers of an slcan adapter: its room for frames, and its state."""
+"""The room for frames and the state of an slcan adapter, from its answers."""
 
 from __future__ import annotations
 

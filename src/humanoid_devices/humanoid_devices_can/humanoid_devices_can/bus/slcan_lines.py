@@ -46,7 +46,7 @@ _BITRATES: Final[Mapping[int, bytes]] = {  # [bit/s]
 
 
 class _Kind(NamedTuple):
-    """What the first character of a line says about its frame."""
+    """Properties of a frame, from the first character of its line."""
 
     extended: bool
     data: bool  # a data frame of CAN 2.0
