@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[3]
 POLICY = ROOT / "security/humanoid_control.policy.xml"
 ROW = re.compile(
     r"^\| (?P<names>`/[^|]*) \| (?:native |loaded )?(?P<kind>topic|service) \|"
-    r".*\| (?P<who>[^|]+) \|$",
+    r".*\| (?P<enclaves>[^|]+) \|$",
     re.M,
 )
 # Permissions of an enclave to send to the robot, and of a process to receive.
@@ -40,7 +40,7 @@ def rows() -> list[tuple[str, str, set[str]]]:
     """Return name, kind and enclaves of each input on the page."""
     page = (ROOT / "docs/access.md").read_text(encoding="utf-8")
     return [
-        (name, row["kind"], {who.strip() for who in row["who"].split(",")})
+        (name, row["kind"], {it.strip() for it in row["enclaves"].split(",")})
         for row in ROW.finditer(page)
         for name in re.findall(r"`(/[^`]+)`", row["names"])
     ]
@@ -67,10 +67,10 @@ ENCLAVES = {
 @pytest.mark.parametrize("kind", ["topic", "service"])
 def test_an_enclave_may_send_what_the_page_lists_and_nothing_else(enclave: str, kind: str) -> None:
     expressions = allowed(ENCLAVES[enclave], TELLS[kind])
-    listed = {name: who for name, found, who in rows() if found == kind}
+    listed = {name: enclaves for name, found, enclaves in rows() if found == kind}
     assert len(listed) > 5
     may = {name for name in listed if any(fnmatch(name, text) for text in expressions)}
-    assert may == {name for name, who in listed.items() if enclave in who}
+    assert may == {name for name, enclaves in listed.items() if enclave in enclaves}
 
 
 @pytest.mark.parametrize("kind", ["topic", "service"])

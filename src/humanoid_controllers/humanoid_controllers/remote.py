@@ -103,7 +103,7 @@ def _joint_mismatch(joints: JointSet, names: Sequence[str]) -> str:
     repeated = sorted({name for name in names if list(names).count(name) > 1})
     if unknown or missing or repeated:
         parts = (("unknown", unknown), ("missing", missing), ("repeated", repeated))
-        return "joints " + "; ".join(f"{what}: {', '.join(who)}" for what, who in parts if who)
+        return "joints " + "; ".join(f"{what}: {', '.join(them)}" for what, them in parts if them)
     return f"joints in another order; expected {', '.join(joints.names)}"
 
 

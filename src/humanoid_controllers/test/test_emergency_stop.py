@@ -133,7 +133,7 @@ def test_missing_first_heartbeat_refuses_stiff_modes_without_a_fall(watched: Any
 
 
 def test_a_stop_after_the_end_of_a_heartbeat_is_stated_too(watched: Any) -> None:
-    """The heartbeat returns, and the operator who clears its end reads of the stop."""
+    """The heartbeat returns, and the operator that clears its end reads of the stop."""
     watched.enter(Mode.DAMPING)
     beat_for(watched, 3)
     watched.tick(200)

@@ -207,7 +207,7 @@ def test_ordered_end_removes_the_record_file(
     recorded.recorder.end()
     assert reader.words[Word.ENDED]
     assert files_of_robot(tmp_path) == []
-    assert len(whole_records(reader.ticks)) == 1, "who had it open goes on reading"
+    assert len(whole_records(reader.ticks)) == 1, "a reader that had it open goes on"
 
 
 def test_robot_runs_without_a_tick_recorder_if_its_file_cannot_be_created(

@@ -63,7 +63,7 @@ def test_exit_enables_no_motor_and_names_those_that_may_be_enabled(wrists, histo
         rig.deactivate()
     except HardwareError as error:
         named = str(error)
-    assert not [who for _, who, _ in heard if who & 0xFF == SELECT_MODE]
+    assert not [can_id for _, can_id, _ in heard if can_id & 0xFF == SELECT_MODE]
     for id_ in IDS:
         drive = bench.drive(id_)
         # A motor that hangs cannot be distinguished from one that obeys: both are silent

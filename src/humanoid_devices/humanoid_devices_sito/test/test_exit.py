@@ -342,7 +342,7 @@ def test_no_motor_is_enabled_once_the_guard_has_taken_over(stiff: Stiff) -> None
     bench.hold_up(2.0)
     rig.run(1.0)
     assert rig.system._lifecycle.guard.stage is Stage.DONE
-    orders = [who for _, who, _ in heard if who & 0xFF == MessageType.SELECT_MODE]
+    orders = [can_id for _, can_id, _ in heard if can_id & 0xFF == MessageType.SELECT_MODE]
     assert orders == []
     bench.call("freeze", 22, False)
     with suppress(HardwareError):

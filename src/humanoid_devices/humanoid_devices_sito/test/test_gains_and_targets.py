@@ -41,16 +41,16 @@ def wrists(
 
 def gains_of(heard: Heard, id_: int) -> list[Gains]:
     wanted = identifier(id_, MessageType.GAINS)
-    return [Gains.decode(data) for _, who, data in heard if who == wanted]
+    return [Gains.decode(data) for _, can_id, data in heard if can_id == wanted]
 
 
 def largest_pull(heard: Heard, id_: int, stiffness: float, target: float) -> float:
     """Return the largest torque [Nm] of a motor's spring at position 0, from the first values."""
     largest = abs(stiffness * target)
-    for _, who, data in heard:
-        if who == identifier(id_, MessageType.GAINS):
+    for _, can_id, data in heard:
+        if can_id == identifier(id_, MessageType.GAINS):
             stiffness = Gains.decode(data).stiffness * STIFFNESS_UNIT
-        elif who == identifier(id_, MessageType.COMMAND):
+        elif can_id == identifier(id_, MessageType.COMMAND):
             target = Command.decode(data).position / COUNTS
         largest = max(largest, abs(stiffness * target))
     return largest

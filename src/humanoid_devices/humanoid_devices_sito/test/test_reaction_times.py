@@ -67,7 +67,7 @@ def test_silence_is_a_fault_after_200_ms_in_the_next_tick(wrists, id_) -> None:
     heard = bench.heard()
     rig.pause(TICK)
     bench.call("freeze", id_)
-    last = max(at for at, who, _ in heard if who in (of(id_, FEEDBACK_1), of(id_, FEEDBACK_2)))
+    last = max(at for at, sent, _ in heard if sent in (of(id_, FEEDBACK_1), of(id_, FEEDBACK_2)))
     ticks_until(rig, SafetyFlag.RX_TIMEOUT)
     # The report is that of the receiver's latest check, 0.05 s ago at most.
     assert 0.2 < bench.time.clock() - last <= 0.2 + 0.01 + 0.05 + TICK
@@ -92,7 +92,7 @@ def test_unchanged_gains_are_sent_again_twice_a_second(wrists) -> None:
     heard = bench.heard()
     rig.run(5.0)
     for id_ in IDS:
-        times = [at for at, who, _ in heard if who == of(id_, GAINS)]
+        times = [at for at, sent, _ in heard if sent == of(id_, GAINS)]
         assert len(times) == 10
         gaps = [b - a for a, b in pairwise(times)]
         assert min(gaps) >= 0.5 - FRAME
@@ -117,10 +117,10 @@ def test_order_is_repeated_after_1_4_s_and_abandoned_after_3_s(wrists) -> None:
     heard = bench.heard()
     with pytest.raises(HardwareError, match=r"j3 \(id 39\): no answer within 3 s"):
         rig.activate()
-    asked = [at for at, who, _ in heard if who == of(39, SELECT_MODE)]
+    asked = [at for at, sent, _ in heard if sent == of(39, SELECT_MODE)]
     gaps = [round(b - asked[0], 1) for b in asked]
     assert gaps == [0.0, 1.4, 2.8]
-    end = min(at for at, who, _ in heard if who == of(39, RESET) and at > asked[0])
+    end = min(at for at, sent, _ in heard if sent == of(39, RESET) and at > asked[0])
     assert end - asked[0] == pytest.approx(3.0, abs=0.02)
 
 
@@ -136,7 +136,7 @@ def test_exact_set_of_frames_on_the_bus(wrists) -> None:
         for id_ in IDS
         for kind in (GAINS, COMMAND, SELECT_MODE, RESET, FEEDBACK_1, FEEDBACK_2)
     }
-    assert {who for _, who, _ in heard} == expected
+    assert {sent for _, sent, _ in heard} == expected
     assert {len(data) for _, _, data in heard} == {8}
 
 
@@ -146,11 +146,11 @@ def test_until_the_loop_begins_a_keep_alive_is_sent_every_50_ms(wrists) -> None:
     heard = bench.heard()
     rig.pause(2.0)
     for id_ in IDS:
-        times = [at for at, who, _ in heard if who == of(id_, COMMAND)]
+        times = [at for at, sent, _ in heard if sent == of(id_, COMMAND)]
         gaps = [b - a for a, b in pairwise(times)]
         assert min(gaps) >= 0.05 - FRAME
         assert max(gaps) <= 0.05 + 20 * FRAME
-        gains = {data for _, who, data in heard if who == of(id_, GAINS)}
+        gains = {data for _, sent, data in heard if sent == of(id_, GAINS)}
         assert gains == {struct.pack(">ff", 0.0, 0.0)}
 
 
@@ -168,7 +168,7 @@ def test_guard_disables_all_motors_soon_after_the_loop_has_stood_still_too_long(
     heard = bench.heard()
     while guard.stage is not Stage.DONE:
         rig.pause(0.001)
-    resets = {who: at - last for at, who, _ in reversed(heard) if who & 0xFF == RESET}
+    resets = {sent: at - last for at, sent, _ in reversed(heard) if sent & 0xFF == RESET}
     assert set(resets) == {of(id_, RESET) for id_ in IDS}
     for first in resets.values():  # a check every 0.02 s, and the guard opens the adapter
         assert timeout < first < timeout + 2 * 0.02 + OPENING + 20 * FRAME

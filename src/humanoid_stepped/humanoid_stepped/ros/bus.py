@@ -53,7 +53,7 @@ class CarriedMessage:
 
     @property
     def content(self) -> Any:
-        """Return the message for those who only look at it: all get the same object."""
+        """Return the message for readers that do not change it: all get the same object."""
         if self._content is None:
             self._content = self.received()
         return self._content

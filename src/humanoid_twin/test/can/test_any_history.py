@@ -82,7 +82,7 @@ class History:
         for frames in self.got.values():
             assert len(set(frames)) == len(frames)
             for sender in range(NODES):
-                numbers = [number for who, number in frames if who == sender]
+                numbers = [number for can_id, number in frames if can_id == sender]
                 assert numbers == sorted(numbers)
 
 
