@@ -57,7 +57,7 @@ def _leave_unanswered(scene: Scene) -> None:
 def _lose_answers(scene: Scene) -> None:
     """Lose answers. Raises RefutedError if the host sends nothing for `_LONGEST_PAUSE`.
 
-    A second fault can take the adapter off the bus: it sends nothing then.
+    A second fault can hold the adapter up, or take it off the bus: it sends nothing then.
     """
     robot = scene.robot
     share, seed = scene.dice.uniform(*_ANSWERS), scene.dice.randrange(1 << 31)
@@ -66,7 +66,7 @@ def _lose_answers(scene: Scene) -> None:
     while robot.twin.time() < scene.began + _WATCHED:
         robot.pass_until(robot.twin.time() + _LOOK)
         now, count = robot.twin.time(), scene.can.can_statistics()["adapter_sent"]
-        if count != sent or not _adapter(scene).controller.on_bus:
+        if count != sent or not scene.alone:
             sent, sent_at = count, now
         if now - sent_at > _LONGEST_PAUSE:
             raise RefutedError(f"the adapter has sent no frame for {now - sent_at:.2f} s")
