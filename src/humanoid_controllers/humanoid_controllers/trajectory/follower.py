@@ -165,10 +165,10 @@ class Follower:
     def _accept(self, goal: Goal, now: float) -> None:
         """Let `goal` wait for its time, if it continues what is commanded then."""
         self._seen = goal.number
-        rests = now - self._began >= self._goal.trajectory.duration
         late = goal.begin is None or goal.begin < now - LATE
-        fits = goal.after is self._goal and self._scaling is None and not (late and not rests)
-        if not fits or not self._is_continued(goal):
+        begins = now if goal.begin is None or late else goal.begin
+        fits = goal.after is self._goal and self._scaling is None
+        if not fits or not self._is_continued(goal, begins):
             text = "another goal or a stop came while it was planned: send it again"
             self._record_end(goal, Status.OVERTAKEN, text)
             return
@@ -178,11 +178,9 @@ class Follower:
         if goal.jog:  # a jog that it replaces lasts until then
             self._fresh = now
 
-    def _is_continued(self, goal: Goal) -> bool:
-        """Return whether `goal` begins as the motion in force will be then."""
-        if goal.begin is None:
-            return True
-        here = self._goal.trajectory.at(goal.begin - self._began)[:2]
+    def _is_continued(self, goal: Goal, begins: float) -> bool:
+        """Return whether `goal` begins as the motion in force will be at the time `begins` [s]."""
+        here = self._goal.trajectory.at(begins - self._began)[:2]
         return bool((np.abs(goal.trajectory.at(0.0)[:2] - here) < SAME).all())
 
     def _take_up(self, goal: Goal, began: float) -> None:
