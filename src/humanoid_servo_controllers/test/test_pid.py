@@ -70,6 +70,21 @@ def test_the_clamp_may_be_asymmetric() -> None:
     np.testing.assert_allclose(found, [-0.2, -0.2, -0.2, -0.2, -0.2, 0, 0.5, 1, 1], atol=1e-6)
 
 
+@pytest.mark.parametrize("antiwindup", [False, True])
+@pytest.mark.parametrize("former", [0.0, 2.0, 200.0])
+def test_a_new_gain_of_the_integral_gives_no_step(former: float, *, antiwindup: bool) -> None:
+    def gains(i: float) -> PidGains:
+        ones = np.ones(2)  # the second joint always has an integral
+        return PidGains(0 * ones, np.array([i, 1.0]), 0 * ones, -50 * ones, 50 * ones)
+
+    control = Pid(gains(former), antiwindup=antiwindup)
+    for _ in range(100):
+        before = control.step(np.ones(2), np.ones(2), 0.001).copy()
+    control.set_gains(gains(20.0))
+    after = control.step(np.ones(2), np.ones(2), 0.001)
+    np.testing.assert_allclose(after - before, [20.0 * 0.001, 1.0 * 0.001])
+
+
 def test_a_reset_of_one_joint_leaves_the_other() -> None:
     gains = PidGains(*(np.full(2, value) for value in (0.0, 1.0, 0.0, -5.0, 5.0)))
     control = Pid(gains, antiwindup=True)

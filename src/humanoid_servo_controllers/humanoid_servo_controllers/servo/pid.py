@@ -50,13 +50,16 @@ class Pid:
         self._last = np.zeros(count)  # error, or measurement with the other sign
         self._fresh = np.ones(count, dtype=np.bool_)
         self._scratch = np.empty(count)
+        self.gains = gains
         self.set_gains(gains)
 
     def set_gains(self, gains: PidGains) -> None:
-        """Change the gains; the integral stays."""
+        """Change the gains; the part of the integral in the output stays, within its clamp."""
+        acts = gains.i != 0.0
+        self.integral *= self.gains.i
+        np.divide(self.integral, gains.i, out=self.integral, where=acts)
         self.gains = gains
         low, high = np.full_like(gains.i, -np.inf), np.full_like(gains.i, np.inf)
-        acts = gains.i != 0.0
         np.divide(gains.i_clamp_min, gains.i, out=low, where=acts)
         np.divide(gains.i_clamp_max, gains.i, out=high, where=acts)
         self._lowest, self._highest = low, high
