@@ -250,13 +250,17 @@ def _bringup_frequency(block: Mapping[str, str], update_rate: float, where: str)
 
 
 def _fallback_damping(block: Mapping[str, str], per_count: FloatArray, where: str) -> float:
-    """Return a damping that the shortest register holds: the loop can't handle a refusal."""
+    """Return a damping that every drive has: more than half a step, and no more than 2 bytes hold.
+
+    The loop can't handle a refusal.
+    """
     found = positive(block, "fallback_damping", where)
-    largest = float(per_count.min() * LARGEST_GAIN)
-    if found > largest:
+    least, largest = 0.5 * float(per_count.max()), float(per_count.min() * LARGEST_GAIN)
+    if not least < found <= largest:
         raise ConfigError(
-            f"{where}: fallback_damping is {found:g} Nm s/rad, expected at most {largest:.4g}: "
-            f"registers of {NARROWEST} bytes hold no more"
+            f"{where}: fallback_damping is {found:g} Nm s/rad, expected more than {least:.4g}, "
+            f"else a drive would be limp, and at most {largest:.4g}: registers of {NARROWEST} "
+            "bytes hold no more"
         )
     return found
 

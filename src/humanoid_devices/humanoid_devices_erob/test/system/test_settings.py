@@ -126,8 +126,9 @@ def test_ring_positions_must_be_each_place_once(make_info, positions, message: s
         (
             {"fallback_damping": "3484"},
             {},
-            "3484 Nm s/rad, expected at most 348",
+            "else a drive would be limp, and at most 348",
         ),
+        ({"fallback_damping": "0.053"}, {}, "0.053 Nm s/rad, expected more than 0.05314"),
         ({}, {"kt": "-1"}, "joint 'j0': kt is -1 Nm/mA, expected 3e-05 to 0.001 Nm/mA"),
         ({}, {"kt": "0.132"}, "joint 'j0': kt is 0.132 Nm/mA, expected 3e-05 to 0.001 Nm/mA"),
         ({}, {"kt": "1.32e-5"}, "joint 'j0': kt is 1.32e-05 Nm/mA, expected 3e-05"),
@@ -152,7 +153,7 @@ def test_joint_without_calibration_is_named(make_info, tmp_path) -> None:
         parse_settings(info)
 
 
-@pytest.mark.parametrize("damping", ["1e-9", "6", "3482"])
+@pytest.mark.parametrize("damping", ["0.054", "6", "3482"])
 @pytest.mark.parametrize("length", [2, 4])
 def test_fallback_damping_fits_every_drive(make_info, damping: str, length: int) -> None:
     system = ErobSystem()
