@@ -147,6 +147,9 @@ class TrajectoryRosSide:
 
     def follow(self, message: JointTrajectory, tolerances: Tolerances | None = None) -> Goal:
         """Plan and offer a received trajectory. Raises MotionRefusedError."""
+        for i, point in enumerate(message.points):
+            if any(point.effort):
+                raise MotionRefusedError(f"point {i}: effort, expected none: it would not act")
         points = [
             Point(seconds(it.time_from_start), it.positions, it.velocities, it.accelerations)
             for it in message.points

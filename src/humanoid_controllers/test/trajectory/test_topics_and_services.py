@@ -124,6 +124,16 @@ def test_a_refusal_on_the_topic_is_published(side: Side) -> None:
     assert not side.bench.command.position.any()
 
 
+def test_a_trajectory_with_an_effort_that_would_not_act_is_refused(side: Side) -> None:
+    message = _trajectory()
+    message.points[0].effort = [2.0]
+    answer = side.call(FollowTrajectory, "follow", FollowTrajectory.Request(trajectory=message))
+    assert (answer.success, answer.message) == (
+        False,
+        "point 0: effort, expected none: it would not act",
+    )
+
+
 def test_the_longest_trajectory_is_decoded_and_a_much_longer_one_is_not(side: Side) -> None:
     point = JointTrajectoryPoint(positions=[0.1] * 3, velocities=[0.0] * 3)
     point.accelerations, point.effort = point.velocities, point.velocities
