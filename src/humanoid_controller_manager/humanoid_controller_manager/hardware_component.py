@@ -126,10 +126,11 @@ class HardwareComponent(ABC):
         return True
 
     def realized_stiffness(self) -> FloatArray | None:
-        """Return the stiffness [Nm/rad] that acts whatever the command contains, shape (n,).
+        """Return the stiffness [Nm/rad] that acts whatever stiffness is commanded, shape (n,).
 
-        NaN where the commanded one acts; None while it is unknown. Return the same array object as
-        long as its content does not change.
+        Where 0 is commanded, the target of such a joint must follow the joint. NaN where the
+        commanded stiffness acts; None while it is unknown. Return the same array object as long as
+        its content does not change.
         """
         return None
 

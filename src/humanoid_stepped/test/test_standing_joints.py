@@ -54,7 +54,7 @@ def unknown(tmp_path_factory: pytest.TempPathFactory) -> Stack:
     return _in_remote(tmp_path_factory.mktemp("unknown"), {})
 
 
-def swing(robot: Stack, amplitude: float, seconds: float) -> None:
+def swing(robot: Stack, amplitude: float, seconds: float, stiffness: float = STIFFNESS) -> None:
     """Swing the target of the joint by an amplitude [rad] around where the joint is."""
     commands = robot.client.node.create_publisher(
         MITCommand, "/remote_policy_controller/command", 10
@@ -72,7 +72,7 @@ def swing(robot: Stack, amplitude: float, seconds: float) -> None:
                 position=target,
                 velocity=[0.0] * count,
                 effort=[0.0] * count,
-                stiffness=[STIFFNESS] * count,
+                stiffness=[stiffness] * count,
                 damping=[2.0] * count,
             )
         )
@@ -97,6 +97,12 @@ def test_a_joint_held_by_its_friction_is_no_dead_encoder(known: Stack) -> None:
     pull, bound = map(float, found[-1].split(" of "))
     assert 1.6 * FRICTION < pull < 2.0 * FRICTION
     assert bound == pytest.approx(3.0 * FRICTION)
+
+
+def test_a_joint_whose_target_follows_it_need_not_move(known: Stack) -> None:
+    """With a commanded stiffness of 0 no target pulls an eRob."""
+    swing(known, 0.9, 4.0, stiffness=0.0)
+    assert known.client.now.mode == Mode.REMOTE, known.client.now.status_message
 
 
 def test_a_dead_encoder_of_a_joint_of_known_friction_is_found_in_its_first_swing(

@@ -136,8 +136,8 @@ class GravityCompensation:
         if not (np.count_nonzero(wanted) or np.count_nonzero(self._torque)):
             self.added.fill(0.0)
             return command
-        # With stiffness 0 a drive's target follows the joint; a bias begins anew after that.
-        acts = self._takes_effort | (stiffness > 0.0) & (command.stiffness > 0.0)
+        # Without stiffness a drive's target follows the joint; a bias begins anew after that.
+        acts = self._takes_effort | (stiffness > 0.0)
         np.copyto(self._torque, 0.0, where=~acts)
         self._advance(state.position, wanted & acts & self._bears_weight, effort_limit, period)
         summed = self._sum

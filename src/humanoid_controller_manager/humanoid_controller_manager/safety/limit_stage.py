@@ -122,11 +122,15 @@ class LimitStage:
         return self._realized
 
     def acting_stiffness(self, command: JointCommand) -> FloatArray:
-        """Return the acting stiffness [Nm/rad] (n,): that of the drive, or the commanded one."""
+        """Return the acting stiffness [Nm/rad] (n,): that of the drive, or the commanded one.
+
+        With a commanded stiffness of 0 a drive's target follows its joint: none acts.
+        """
         if not self._any_realized:
             return command.stiffness
         np.copyto(self._stiffness, command.stiffness)
-        np.copyto(self._stiffness, self._realized, where=self._is_realized)
+        held = self._is_realized & (command.stiffness > 0.0)
+        np.copyto(self._stiffness, self._realized, where=held)
         return self._stiffness
 
     def restart(self) -> None:

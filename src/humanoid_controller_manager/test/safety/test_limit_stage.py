@@ -269,3 +269,10 @@ def test_a_target_may_be_too_far_for_the_speed_alone() -> None:
     stage.apply(state, command, LONG)
     assert stage.counts[Limited.SPRING].all()
     assert command.position == pytest.approx(EFFORT / 3 / 10.0)
+
+
+def test_a_drive_has_the_stiffness_that_it_holds_unless_none_is_commanded() -> None:
+    stage = _stage()
+    stage.set_realized_stiffness(np.array([20.0] + [np.nan] * (N - 1)))
+    assert stage.acting_stiffness(_command(stiffness=5.0)).tolist() == [20.0] + [5.0] * (N - 1)
+    assert stage.acting_stiffness(_command()).tolist() == [0.0] * N
