@@ -161,9 +161,12 @@ class LimitStage:
         period: float,
         claimed_rows: Sequence[IndexArray],
     ) -> None:
-        acts, velocity = self._acts, np.where(self._acts, command.velocity, 0.0)
+        # Where no stiffness is commanded, the target of a drive follows its joint.
+        acts = self._acts & (command.stiffness > 0.0)
+        velocity = np.where(acts, command.velocity, 0.0)
         wanted = np.where(acts, command.position, state.position)
-        allowed = stage.allowed(state, self._before, wanted, period, claimed_rows)
+        before = np.where(acts, self._before, state.position)
+        allowed = stage.allowed(state, before, wanted, period, claimed_rows)
         part = stage.allowed_velocity(state, velocity)
         if allowed is wanted and part == 1.0:
             return

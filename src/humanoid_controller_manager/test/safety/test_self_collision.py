@@ -274,3 +274,21 @@ def test_robot_at_rest_needs_no_check_of_its_shapes(bench: Bench, monkeypatch) -
     monkeypatch.setattr(bench.model, "clearance", lambda position: pytest.fail("looked"))
     for _ in range(5):
         bench.tick(APART)
+
+
+def test_the_target_of_a_drive_that_follows_its_joint_stops_no_other_joint(bench: Bench) -> None:
+    bench.stage.set_realized_stiffness(np.array([np.nan, 20.0]))
+    bench.command.stiffness[1] = 0.0  # the drive's target follows the joint then
+    for _ in range(60):
+        apart = bench.tick(np.array([0.6, -0.6]))
+    assert bench.state.position.tolist() == [pytest.approx(0.6), 0.0]
+    assert apart > DISTANCE
+    assert bench.limited == [0, 0]
+
+
+def test_a_joint_keeps_apart_from_one_that_its_drive_follows(bench: Bench) -> None:
+    bench.stage.set_realized_stiffness(np.array([np.nan, 20.0]))
+    bench.state.position[1] = -0.6
+    bench.command.stiffness[1] = 0.0
+    apart = [bench.tick(np.array([0.6, 1.0])) for _ in range(100)]
+    assert min(apart) > DISTANCE - 1e-5
