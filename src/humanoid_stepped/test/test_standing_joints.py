@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -25,14 +26,14 @@ NO_MOTION = 0.9 * FRICTION / STIFFNESS  # [rad] of a swing that friction withsta
 SWING = 0.2  # [rad]: the pull changes by 8 Nm, less than the third of the limit, 10 Nm
 
 
-def _in_remote(folder: Path, frictions: dict[str, float]) -> Stack:
+def _in_remote(folder: Path, frictions: dict[str, float], friction: float = FRICTION) -> Stack:
     """Prime in REMOTE. A wrist yaw has friction; `frictions` is what the loop knows of it."""
     file = write_controllers(folder, 1.0)
     content = yaml.safe_load(file.read_text())
     content["controller_manager"]["ros__parameters"]["static_frictions"] = frictions
     file.write_text(yaml.safe_dump(content))
-    ends = {"forward": [[-2.5, FRICTION], [2.5, FRICTION]]}
-    ends["backward"] = [[-2.5, -FRICTION], [2.5, -FRICTION]]
+    ends = {"forward": [[-2.5, friction], [2.5, friction]]}
+    ends["backward"] = [[-2.5, -friction], [2.5, -friction]]
     stack = Prime(folder, friction={YAW: ends}, controllers_file=file)
     stack.up()
     stack.damped()
@@ -54,18 +55,17 @@ def unknown(tmp_path_factory: pytest.TempPathFactory) -> Stack:
     return _in_remote(tmp_path_factory.mktemp("unknown"), {})
 
 
-def swing(robot: Stack, amplitude: float, seconds: float, stiffness: float = STIFFNESS) -> None:
-    """Swing the target of the joint by an amplitude [rad] around where the joint is."""
+def stream(robot: Stack, offsets: Iterable[float], stiffness: float = STIFFNESS) -> None:
+    """Command the joint to these offsets [rad] from where it is, one in each period."""
     commands = robot.client.node.create_publisher(
         MITCommand, "/remote_policy_controller/command", 10
     )
     state = robot.client.joint_states[-1]
     names, count = list(state.name), len(state.name)
     start = list(state.position)
-    for tick in range(round(seconds / PERIOD)):
+    for offset in offsets:
         target = start.copy()
-        angle = math.sin(2.0 * math.pi * FREQUENCY * tick * PERIOD)
-        target[names.index(YAW)] += amplitude * angle
+        target[names.index(YAW)] += offset
         commands.publish(
             MITCommand(
                 joint_names=names,
@@ -77,6 +77,12 @@ def swing(robot: Stack, amplitude: float, seconds: float, stiffness: float = STI
             )
         )
         robot.pass_time(PERIOD)
+
+
+def swing(robot: Stack, amplitude: float, seconds: float, stiffness: float = STIFFNESS) -> None:
+    """Swing the target of the joint by an amplitude [rad] around where the joint is."""
+    turns = (2.0 * math.pi * FREQUENCY * tick * PERIOD for tick in range(round(seconds / PERIOD)))
+    stream(robot, (amplitude * math.sin(turn) for turn in turns), stiffness)
 
 
 def test_a_joint_held_by_its_friction_is_no_dead_encoder(known: Stack) -> None:
@@ -103,6 +109,15 @@ def test_a_joint_whose_target_follows_it_need_not_move(known: Stack) -> None:
     """With a commanded stiffness of 0 no target pulls an eRob."""
     swing(known, 0.9, 4.0, stiffness=0.0)
     assert known.client.now.mode == Mode.REMOTE, known.client.now.status_message
+
+
+def test_a_stream_that_goes_on_far_away_after_stale_commands_is_followed(tmp_path: Path) -> None:
+    """The drive's target has followed the joint meanwhile."""
+    robot = _in_remote(tmp_path, {}, friction=3.0)  # the loop assumes 3.3 Nm
+    stream(robot, [0.0] * 10)
+    robot.pass_time(0.5)
+    stream(robot, [1.2] * 50)
+    assert robot.client.now.mode == Mode.REMOTE, robot.client.now.status_message
 
 
 def test_a_dead_encoder_of_a_joint_of_known_friction_is_found_in_its_first_swing(

@@ -12,6 +12,8 @@ from humanoid_devices_erob.drive.joint_frame import ENCODER
 # Share of the joint's velocity limit at which a target that followed returns to the command. It is
 # low because the joint overshoots its target's speed.
 RETURN_SPEED: Final = 0.25
+# Times the way of a joint at its velocity limit in a tick: a command this near begins at the joint.
+BEGINS: Final = 1.01
 # Share of the joint's velocity limit at which a target follows if its speed may drive the joint. A
 # stiff joint yields no faster; a damped one falls faster than its damping allows by that much.
 CREEP_SPEED: Final = 0.02
@@ -32,12 +34,15 @@ class TargetRule:
 
     Where a drive follows and its target is free to move, the target is the measured position. When
     it stops following, the target moves from there to the command at RETURN_SPEED, and then equals
-    the command. Where the drive may feed the target's speed forward, a following target would drive
-    the joint: it creeps after the joint at CREEP_SPEED, at most LEASH behind, until it is free.
+    the command. A command that begins at the joint, and goes away from it no faster than the joint
+    may, is the target at once: the loop expects the torque of its own targets. Where the drive may
+    feed the target's speed forward, a following target would drive the joint: it creeps after the
+    joint at CREEP_SPEED, at most LEASH behind, until it is free.
     """
 
     def __init__(self, velocity_limit: FloatArray) -> None:
         """`velocity_limit`: [counts/s]."""
+        self._limit = velocity_limit
         self._speed = RETURN_SPEED * velocity_limit
         self._creep = CREEP_SPEED * velocity_limit
         self._leash = LEASH * ENCODER.counts_per_radian
@@ -47,6 +52,7 @@ class TargetRule:
         self._creeping = np.zeros(len(velocity_limit), dtype=bool)
         self._target = np.zeros(len(velocity_limit))
         self._returning = np.ones(len(velocity_limit), dtype=bool)
+        self._followed = np.ones(len(velocity_limit), dtype=bool)  # freely, in the latest update
 
     def left_behind(self, slave: int) -> float:
         """Return how far [rad] a creeping target is from its joint; 0 if the joint has arrived."""
@@ -75,7 +81,10 @@ class TargetRule:
             )
             leashed = clamp(crept, measured - self._leash, measured + self._leash)
             np.copyto(self._target, leashed, where=self._creeping)
+        begins = np.abs(command - measured) <= BEGINS * self._limit * time
+        self._returning &= ~(self._followed & begins)
         self._returning |= follow
+        self._followed = follow & free
         behind = np.abs(measured - self._target)
         left = self._creeping & (behind > self._arrived)
         np.copyto(self._behind, behind, where=left)

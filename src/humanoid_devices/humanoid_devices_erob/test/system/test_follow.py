@@ -36,6 +36,21 @@ def test_target_is_the_command_from_the_first_tick_if_it_starts_where_the_joint_
     assert update(rule, 5000.0, 100.0, follow=False) == 5000.0  # from then on it is the command
 
 
+def test_target_is_the_command_that_leaves_the_joint_at_its_velocity_limit() -> None:
+    rule = TargetRule(np.array([LIMIT]))
+    update(rule, 98.0, 98.0, follow=True)
+    for tick in range(1, 4):
+        command = 100.0 + tick * LIMIT * PERIOD
+        assert update(rule, command, 100.0, follow=False) == command
+
+
+def test_target_returns_slowly_to_a_command_that_was_at_the_joint_only_before() -> None:
+    rule = TargetRule(np.array([LIMIT]))
+    update(rule, 100.0, 100.0, follow=True)
+    assert update(rule, 5000.0, 100.0, follow=False) == 100.0 + STEP
+    assert update(rule, 5000.0, 4999.0, follow=False) == 100.0 + 2 * STEP
+
+
 def creep(rule: TargetRule, command: float, measured: float) -> float:
     """Run a tick in which the target follows with a limited speed."""
     follow = np.array([True])
@@ -110,8 +125,8 @@ def test_target_that_is_not_free_never_moves_faster_than_it_creeps(history, peri
 def test_target_returns_to_a_command_far_away_at_limited_speed() -> None:
     rule = TargetRule(np.array([LIMIT]))
     update(rule, 0.0, 0.0, follow=True)
-    targets = [update(rule, 3.5 * STEP, 0.0, follow=False) for _ in range(5)]
-    assert targets == [STEP, 2 * STEP, 3 * STEP, 3.5 * STEP, 3.5 * STEP]
+    targets = [update(rule, 5.5 * STEP, 0.0, follow=False) for _ in range(7)]
+    assert targets == [*(n * STEP for n in range(1, 6)), 5.5 * STEP, 5.5 * STEP]
 
 
 def test_arm_that_sagged_while_gains_were_unconfirmed_is_not_snatched_up() -> None:
@@ -136,7 +151,8 @@ def test_target_never_jumps_on_the_tick_it_stops_following(history) -> None:
     for command, measured, follow in [(0.0, 0.0, True), *history]:
         target = update(rule, command, measured, follow)
         if last is not None and last[1] and not follow:
-            assert abs(target - last[0]) <= STEP * (1 + 1e-9) + 1e-9
+            begins = abs(target - measured) <= 1.01 * LIMIT * PERIOD
+            assert begins or abs(target - last[0]) <= STEP * (1 + 1e-9) + 1e-9
         last = target, follow
 
 
