@@ -149,8 +149,8 @@ class MotorMonitor:
         halves = [motor for motor in self._beyond(session.unmeasured_for) if motor not in silent]
         if halves:
             text = (
-                f"{_named(halves)}: only one of two feedback frames arrives: does another host "
-                "use it?"
+                f"{_named(halves)}: sends frames, but not both position and velocity: does it "
+                "ignore its commands? Does another host use it?"
             )
             reason = Reason.of(HALF_FEEDBACK, text)
             yield Problem(SafetyLevel.FAULT, SafetyFlag.RX_TIMEOUT, reason)

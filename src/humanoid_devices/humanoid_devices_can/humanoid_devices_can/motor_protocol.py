@@ -115,7 +115,7 @@ class Exchange:
 class MotorFamily(Protocol):
     """Codec of one family for the motors of one block. Arrays have one entry per motor."""
 
-    feedback_rate: float  # [1/s] frames that a motor sends unasked; 0: one per request
+    feedback_rate: float  # [1/s] measurements that a motor sends unasked; 0: one per request
     position_limit: FloatArray  # [rad], the largest the wire carries, both ways
     effort_limit: FloatArray  # [Nm], of model and firmware
     stiffness_limit: FloatArray  # [Nm/rad], the largest the wire carries

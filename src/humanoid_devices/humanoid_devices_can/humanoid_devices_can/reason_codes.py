@@ -139,8 +139,9 @@ MOTOR_DEFECT: Final = CODES.add(
 )
 HALF_FEEDBACK: Final = CODES.add(
     "HALF_FEEDBACK",
-    "The motor sends only one of its two feedback messages.",
-    "Another host or tool changed its feedback: end it, restart the bring-up.",
+    "The motor sends frames, but not both position and velocity.",
+    "It ignores its commands, or another host or tool changed its feedback: end that, restart the "
+    "bring-up.",
 )
 VELOCITY_AT_RAIL: Final = CODES.add(
     "VELOCITY_AT_RAIL",

@@ -13,15 +13,15 @@ import pytest
 from humanoid_control_common.errors import ConfigError, HardwareError
 from humanoid_control_common.robot.mit_interface import JointCommand
 from humanoid_control_common.rules.safety import SafetyFlag, SafetyLevel
-from humanoid_devices_can.bus.bus import ErrorFrame, InvalidFrame
+from humanoid_devices_can.bus.bus import DataFrame, ErrorFrame, InvalidFrame
 from humanoid_devices_can.bus.error_frames import BusEvent
 from humanoid_devices_can.errors import AdapterLostError, InterfaceError, QueueFullError
 from humanoid_devices_can.guard.channel import MEMORY_BYTES, GuardMemory, Stage
-from humanoid_devices_can.motor_protocol import Exchange
+from humanoid_devices_can.motor_protocol import Exchange, Feedback
 from src.humanoid_devices.test.can_bench import CanRig
 from src.humanoid_devices.test.stepped import SteppedTime
 
-COMMAND, GAINS, DISABLE, ENABLE, STATUS, PREPARE = range(6)
+COMMAND, GAINS, DISABLE, ENABLE, STATUS, PREPARE, HEARTBEAT = range(7)
 BROUGHT_UP = [DISABLE, *[GAINS] * 3, COMMAND, ENABLE, GAINS]
 
 
@@ -242,6 +242,52 @@ def test_silent_motor_is_detected_on_a_busy_bus(bus, rig) -> None:
     report = rig.until(lambda report: report.flags & SafetyFlag.RX_TIMEOUT)
     assert "j1 (id 2): silent" in report.message
     assert "j0" not in report.message
+
+
+@pytest.fixture
+def beating(monkeypatch, plain) -> int:
+    """Return the kind of a motor's heartbeat, which has no measurement."""
+    decode = plain.build.decode
+
+    def decoded(family, identifier: int, payload: bytes) -> Feedback:
+        if identifier >> 8 == HEARTBEAT:
+            return Feedback(motor=family.ids.index(identifier & 0xFF), enabled=True)
+        return decode(family, identifier, payload)
+
+    monkeypatch.setattr(plain.build, "decode", decoded)
+    return HEARTBEAT
+
+
+def test_motor_that_sends_heartbeats_only_is_a_fault(bus, rig, beating) -> None:
+    """Its position is an old one, although frames of it arrive."""
+    rig.activate()
+    rig.until(healthy)
+    bus.deaf = {2}
+
+    def faulty(report) -> bool:
+        bus.put(DataFrame(beating << 8 | 2, b""))
+        return report.level is SafetyLevel.FAULT
+
+    report = rig.until(faulty)
+    assert report.message.startswith("j1 (id 2): sends frames, but not both position and velocity")
+    assert report.codes == ("HALF_FEEDBACK",)
+    bus.deaf = set()
+    rig.until(healthy)
+
+
+def test_motor_may_send_heartbeats_beside_its_answers(bus, rig, beating) -> None:
+    rig.activate()
+    for _ in range(400):
+        bus.put(DataFrame(beating << 8 | 2, b""))
+        assert healthy(rig.run(rig.period))
+
+
+def test_motor_may_answer_frames_of_gains(bus, rig) -> None:
+    rig.activate()
+    rig.command.position[:] = 0.5  # as measured: no effort is expected
+    for stiffness in range(1, 10):  # gains go out in every tick after a change
+        rig.command.stiffness[:] = stiffness
+        assert healthy(rig.run(0.2))
 
 
 def test_lost_adapter_is_reported_and_never_raised(bus, rig) -> None:

@@ -314,7 +314,7 @@ def test_motor_with_one_of_two_feedback_frames_is_a_fault_until_reset(wrists, in
     bench.call("stray", identifier(23, MessageType.SELECT_MODE), f"09{intervals}0000000000")
     report = rig.until(lambda report: report.flags & SafetyFlag.RX_TIMEOUT)
     assert report.level is SafetyLevel.FAULT
-    assert "j1 (id 23): only one of two feedback frames arrives" in report.message
+    assert "j1 (id 23): sends frames, but not both position and velocity" in report.message
     assert "j0" not in report.message
     rig.system.reset_faults()
     rig.until(healthy)

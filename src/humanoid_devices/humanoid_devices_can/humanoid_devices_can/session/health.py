@@ -37,8 +37,10 @@ class DuplicateIdCheck:
         if not self._rate:
             self._excess[motor] = max(self._excess[motor] - _TOLERANCE, self._floor)
 
-    def received(self, motor: int, now: float) -> None:
-        """Count a frame received at `now` [s]."""
+    def received(self, motor: int, now: float, *, answers: bool = True) -> None:
+        """Count a frame received at `now` [s]; `answers`: it is no heartbeat or fault report."""
+        if not (answers or self._rate):
+            return
         excess = max(self._left(motor, now), self._floor) + 1.0
         self._excess[motor] = min(excess, self._most * _CEILING)
         self._last[motor] = now

@@ -27,6 +27,7 @@ from humanoid_devices_can.session.transmit_queue import (
     TransmitQueue,
     limp_items,
 )
+from humanoid_devices_can.session.unanswered import Unanswered
 from humanoid_devices_can.settings import CanSettings
 from humanoid_devices_can.timing import Timing
 
@@ -75,7 +76,8 @@ class Session:
         self._receiving, self._sending = threading.Lock(), threading.Lock()
         self._received_here_at = -math.inf  # [s]
         self._requests_lock = threading.Lock()
-        self._unanswered: list[float | None] = [None] * motors  # [s] since the first such command
+        # Answers are frames of any kind, and measurements.
+        self._unanswered, self._unmeasured = Unanswered(motors), Unanswered(motors)
         self._requests: AcknowledgedRequests | None = None
         self._refused = bus.refused()
         self._rate_limit = RateLimit(bitrate)
@@ -212,20 +214,16 @@ class Session:
         self.states[motor] = replace(self.states[motor], report=NO_REASON, warned=False)
 
     def silent_for(self, motor: int) -> float:
-        """Return how long [s] a motor has sent nothing, as of the receiver's latest catch-up.
-
-        A motor that sends only answers is silent while it leaves commands unanswered.
-        """
+        """Return how long [s] a motor has sent or answered nothing, as of the latest catch-up."""
         if self._family.feedback_rate:
             return self.health.drained - self.states[motor].stamp
-        since = self._unanswered[motor]
-        return 0.0 if since is None else self.health.drained - since
+        return self._unanswered.duration(motor, self.health.drained)
 
     def unmeasured_for(self, motor: int) -> float:
-        """Return the same for the older of position and velocity: one of them may be missing."""
+        """Return the same for the older of position and velocity: a heartbeat has neither."""
         if self._family.feedback_rate:
             return self.health.drained - self.states[motor].measured_at
-        return self.silent_for(motor)
+        return self._unmeasured.duration(motor, self.health.drained)
 
     def _start(self, name: str, step: Callable[[], None]) -> Thread:
         thread = self._machine.start(name, lambda: self._serve(step))
@@ -318,9 +316,10 @@ class Session:
         motor = feedback.motor
         if now - self.states[motor].stamp > self._timing.silence:
             self.gains.forget(motor)
-        self.states[motor] = self.states[motor].updated(feedback, now)
-        self._unanswered[motor] = None
-        self.duplicate_ids.received(motor, now)
+        state = self.states[motor] = self.states[motor].updated(feedback, now)
+        self._unanswered.answered(motor, now)
+        self._unmeasured.answered(motor, state.measured_at)
+        self.duplicate_ids.received(motor, now, answers=feedback.position is not None)
         if self._requests is not None:
             with self._requests_lock:
                 if self._requests is not None:
@@ -373,12 +372,12 @@ class Session:
         self._rate_limit.sent(now)
         self._sent_at = now
         self.health.sent += 1
+        self.duplicate_ids.requested(item.motor)
         if isinstance(item, GainsItem):
             self.gains.sent(item, now)
-            return
-        self.duplicate_ids.requested(item.motor)
-        if item.kind is Kind.COMMAND and self._unanswered[item.motor] is None:
-            self._unanswered[item.motor] = now
+        elif item.kind is Kind.COMMAND:
+            self._unanswered.commanded(item.motor, now)
+            self._unmeasured.commanded(item.motor, now)
 
     def _take_refusal(self, now: float) -> None:
         # The adapter accepted a frame and then refused it; which one is unknown.
