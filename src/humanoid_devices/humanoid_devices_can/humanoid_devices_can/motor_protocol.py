@@ -18,8 +18,9 @@ from humanoid_control_common.robot.joints import FloatArray
 from humanoid_control_common.robot.mit_interface import JointCommand
 from humanoid_control_common.rules.reasons import NO_REASON, Reason
 from humanoid_devices_can.bus.bus import CanFrame
+from humanoid_devices_can.errors import ProtocolError
 from humanoid_devices_can.guard.disabled_proof import DisabledProof
-from humanoid_devices_can.settings import CanSettings
+from humanoid_devices_can.settings import CanSettings, Motor
 
 
 @dataclass(slots=True, kw_only=True)  # not frozen: one is made for each frame
@@ -37,6 +38,16 @@ class Feedback:
     warned: bool | None = None  # an unsolicited report warns of the temperature
     temperature_celsius: float | None = None
     at_rail: bool | None = None  # the velocity is near or beyond the largest the wire carries
+
+    def check(self, motors: Sequence[Motor]) -> None:
+        """Raise ProtocolError for a measurement that is no finite number."""
+        # The sum, and not each value: this runs for every frame.
+        total = (self.position or 0.0) + (self.velocity or 0.0) + (self.effort or 0.0)
+        if not math.isfinite(total):
+            raise ProtocolError(
+                f"{motors[self.motor]} measures {self.position} rad, {self.velocity} rad/s, "
+                f"{self.effort} Nm: expected finite numbers"
+            )
 
 
 @dataclass(slots=True)  # not frozen: one is made for each frame

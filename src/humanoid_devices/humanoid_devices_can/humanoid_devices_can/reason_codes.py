@@ -84,7 +84,7 @@ NO_GUARD: Final = CODES.add(
 )
 INVALID_FRAME: Final = CODES.add(
     "INVALID_FRAME",
-    "A frame is from no motor of this block.",
+    "A frame is from no motor of this block, or its content is none of a motor.",
     "The message has the frame. Another program or tool on the bus? `candump canX` or the vendor's "
     "tool shows the ids.",
 )

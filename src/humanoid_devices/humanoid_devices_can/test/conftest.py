@@ -107,6 +107,7 @@ class ScriptedBus(Bus):
         self.broken: BaseException | None = None
         self.closed = False
         self.deaf: set[int] = set()
+        self.measured: dict[int, bytes] = {}  # position by id, 0.5 rad by default
         self.noisy = False  # another sender floods the bus
         self.breaks_at: int | None = None  # the motor is silent after the first frame of this kind
         self._incoming: deque[Received] = deque()
@@ -133,8 +134,9 @@ class ScriptedBus(Bus):
         self.sent.append(frame)
         if frame[0] >> 8 == self.breaks_at:
             self.unplug()
-        if frame[0] & 0xFF not in self.deaf:
-            self.put(DataFrame(STATUS << 8 | frame[0] & 0xFF, b"0.5"))
+        motor = frame[0] & 0xFF
+        if motor not in self.deaf:
+            self.put(DataFrame(STATUS << 8 | motor, self.measured.get(motor, b"0.5")))
 
     def state(self) -> ControllerState:
         return ControllerState.ACTIVE

@@ -290,6 +290,23 @@ def test_motor_may_answer_frames_of_gains(bus, rig) -> None:
         assert healthy(rig.run(0.2))
 
 
+@pytest.mark.parametrize("value", [b"nan", b"inf"])
+def test_measurement_that_is_no_number_is_not_used_and_a_fault_if_it_stays(bus, rig, value) -> None:
+    """The joint would keep its last position, with a new time."""
+    rig.activate()
+    rig.until(healthy)
+    bus.put(DataFrame(STATUS << 8 | 2, value))
+    report = rig.run(2 * rig.period)
+    assert report.level is SafetyLevel.WARNING
+    assert f"j1 (id 2) measures {value.decode()} rad, 0.0 rad/s, 0.0 Nm" in report.message
+    bus.measured[2] = value
+    report = rig.until(lambda report: report.level is SafetyLevel.FAULT)
+    assert "j1 (id 2): silent" in report.message
+    assert rig.state.position.tolist() == [0.5, 0.5]
+    bus.measured[2] = b"0.5"
+    rig.until(healthy)
+
+
 def test_lost_adapter_is_reported_and_never_raised(bus, rig) -> None:
     rig.activate()
     rig.command.position[:] = 1.0

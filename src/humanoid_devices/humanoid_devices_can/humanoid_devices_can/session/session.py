@@ -309,6 +309,7 @@ class Session:
     def _take_data(self, frame: DataFrame, now: float) -> None:
         try:
             feedback = self._family.decode(frame.identifier, frame.payload)
+            feedback.check(self._settings.motors)
         except ProtocolError as error:
             self.health.take_invalid(str(error), now)
             return
