@@ -15,6 +15,7 @@ from humanoid_controller_manager.hardware_component import HardwareInfo, JointIn
 GAINS = ("stiffness", "damping")
 LIMIT_ATTRIBUTES = ("lower", "upper", "velocity", "effort")
 _MOVING = "revolute"
+_NOT_READ = ("sensor", "gpio")  # of ros2_control
 _LIMIT = "lower and upper [rad], and effort [Nm] and velocity [rad/s] of the drive"
 
 
@@ -32,8 +33,8 @@ class RobotDescription:
 def parse_robot_description(urdf: str, update_rate: float) -> RobotDescription:
     """Return joints, limits and hardware blocks of `urdf`; `update_rate` [Hz] is that of the loop.
 
-    Raises ConfigError: not XML, no block, a joint of a block that is unknown, in two blocks, not
-    revolute or moved by another one, a missing interface or limit.
+    Raises ConfigError: not XML, no block, a sensor in a block, a joint of a block that is unknown,
+    in two blocks, not revolute or moved by another one, a missing interface or limit.
     """
     root = _parse(urdf)
     elements = _joint_elements(root)
@@ -91,6 +92,13 @@ def _claimed_joints(
     claimed: dict[str, str] = {}
     for block in blocks:
         name = block.get("name", "")
+        for tag in _NOT_READ:
+            if (element := block.find(tag)) is not None:
+                raise ConfigError(
+                    f"<ros2_control name='{name}'>: <{tag} name='{element.get('name', '')}'> is "
+                    "not read, a component has joints only: remove it, and publish its values "
+                    "from a ROS node of your own"
+                )
         if block.find("joint") is None:
             raise ConfigError(f"<ros2_control name='{name}'>: no joints")
         for joint in block.findall("joint"):

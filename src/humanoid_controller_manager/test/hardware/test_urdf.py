@@ -228,6 +228,16 @@ def test_a_description_without_a_block_is_reported() -> None:
         ),
         pytest.param((ABC, block("one")), ["'one'", "no joints"], id="no joints at all"),
         pytest.param(
+            (ABC, block("one", claimed("a")), block("two", '<sensor name="imu"/>')),
+            ["'two'", "<sensor name='imu'> is not read", "a ROS node of your own"],
+            id="a sensor without joints",
+        ),
+        pytest.param(
+            (ABC, block("one", claimed("a"), '<gpio name="brake"/>')),
+            ["'one'", "<gpio name='brake'> is not read"],
+            id="an output beside a joint",
+        ),
+        pytest.param(
             (ABC, block("one", claimed("a")), block("two")),
             ["'two'", "no joints"],
             id="a block without joints",
