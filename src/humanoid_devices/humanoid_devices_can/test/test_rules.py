@@ -27,6 +27,7 @@ from humanoid_devices_can.session.transmit_queue import (
     SentGains,
     limp_items,
 )
+from humanoid_devices_can.session.unanswered import Unanswered
 
 NEVER = -math.inf
 SOFT, STIFF = (1, b"soft"), (1, b"stiff")
@@ -270,6 +271,17 @@ def test_two_motors_that_answer_are_a_duplicate() -> None:
         duplicate_ids.received(0, 0.0)
         duplicate_ids.received(0, 0.0)
     assert duplicate_ids.detected(0, 0.0)
+
+
+def test_only_what_was_measured_after_a_command_answers_it() -> None:
+    unanswered = Unanswered(2)
+    unanswered.commanded(0, 1.0)
+    unanswered.answered(0, 1.0)  # at the same time: measured before
+    unanswered.commanded(0, 1.1)
+    assert unanswered.duration(0, 1.2) == pytest.approx(0.2)
+    assert unanswered.duration(1, 1.2) == 0.0
+    unanswered.answered(0, 1.15)
+    assert unanswered.duration(0, 1.2) == 0.0
 
 
 def test_state_keeps_what_a_frame_does_not_contain() -> None:

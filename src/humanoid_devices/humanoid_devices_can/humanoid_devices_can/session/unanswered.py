@@ -13,9 +13,9 @@ class Unanswered:
             self._since[motor] = now
 
     def answered(self, motor: int, time: float) -> None:
-        """Note an answer of `time` [s]; one from before the command is none."""
+        """Note an answer of `time` [s]: the command must have been sent before it."""
         since = self._since[motor]
-        if since is not None and time >= since:
+        if since is not None and time > since:
             self._since[motor] = None
 
     def duration(self, motor: int, now: float) -> float:
