@@ -127,8 +127,8 @@ class Options:
         own, title = self.robot.own_buses, self.robot.title
         if self.backend is Backend.TWIN and own:
             raise ConfigError(
-                f"there is no virtual robot of {title}: it has no drives for {', '.join(own)}; use "
-                "mujoco or mock"
+                f"there is no virtual robot of {title}: a component of its own serves "
+                f"{', '.join(own)}; use mujoco or mock"
             )
         if self.calibrate and self.robot.has_own_buses_only:
             raise ConfigError(

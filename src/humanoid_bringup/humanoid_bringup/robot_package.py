@@ -88,6 +88,11 @@ class RobotPackage:
     @property
     def drives(self) -> DriveFiles:
         """The files of its drives on EtherCAT and CAN. Raises ConfigError if it has no drives."""
+        if self.has_own_buses_only:
+            raise ConfigError(
+                f"{self.title} has no drives on EtherCAT and CAN, and so no virtual robot: a "
+                f"component of its own serves {', '.join(self.own_buses)}"
+            )
         if self.drive_files is None or not self.buses:
             raise ConfigError(
                 f"{self.title} has no drives, so it is for mujoco and mock only: add 'buses', and "

@@ -55,8 +55,10 @@ def test_the_only_bus_can_be_named(own: RobotPackage) -> None:
 
 
 def test_own_drives_have_no_virtual_robot(own: RobotPackage) -> None:
-    with pytest.raises(ConfigError, match="no virtual robot of Own: it has no drives for arms"):
+    with pytest.raises(ConfigError, match="robot of Own: a component of its own serves arms; use"):
         Options(backend=Backend.TWIN, robot=own)
+    with pytest.raises(ConfigError, match="no virtual robot: a component of its own serves arms"):
+        assert own.drives
 
 
 def test_own_drives_have_no_calibration_of_this_workspace(own: RobotPackage) -> None:
