@@ -179,10 +179,13 @@ def test_robot_keeps_its_mode_without_the_network_cable(
         assert code == ("messages are missing" in listener.text), listener.text
 
 
-@pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
-def test_the_viewer_reports_that_the_robot_is_lost_and_finds_it_again(
-    machines: Machines, standby: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def page(
+    machines: Machines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[OperatorPage]:
+    """The viewer's page on the operator's machine."""
+    if CHROMIUM is None:
+        pytest.skip("chromium is not installed")
     view = machines.start("operator", "view", "--port", "0")
     view.wait_for("viewer: http")
     url = view.text.rsplit("viewer: ", 1)[1].split()[0]
@@ -192,17 +195,45 @@ def test_the_viewer_reports_that_the_robot_is_lost_and_finds_it_again(
     browser_inside.chmod(0o755)
     monkeypatch.setattr(browser_testing, "CHROMIUM", str(browser_inside))
     with chromium() as browser:
-        tab = OperatorPage(browser, url)
-        tab.shows_mode(Mode.STANDBY)
-        tab.shows("Hz", ".hc-connection")
-        machines.network.cut("operator")
-        tab.shows("connection lost", ".hc-connection")
-        machines.network.restore("operator")
-        tab.shows("Hz", ".hc-connection")
-        tab.click_mode(Mode.DAMPING)
-        tab.shows_mode(Mode.DAMPING)
+        yield OperatorPage(browser, url)
     view.send(signal.SIGINT)
     assert view.finish() == 0, view.text
+
+
+def test_the_viewer_reports_that_the_robot_is_lost_and_finds_it_again(
+    machines: Machines, standby: str, page: OperatorPage
+) -> None:
+    page.shows_mode(Mode.STANDBY)
+    page.shows("Hz", ".hc-connection")
+    machines.network.cut("operator")
+    page.shows("connection lost", ".hc-connection")
+    machines.network.restore("operator")
+    page.shows("Hz", ".hc-connection")
+    page.click_mode(Mode.DAMPING)
+    page.shows_mode(Mode.DAMPING)
+
+
+def test_a_click_that_a_cut_cable_held_back_has_no_effect_when_the_cable_is_back(
+    machines: Machines, page: OperatorPage
+) -> None:
+    code, before = machines.ask("robot", "mode", "damp", "--timeout", str(TIMEOUT))
+    assert code == 0, before
+    page.shows_mode(Mode.DAMPING)
+    machines.network.cut("operator")
+    page.click_mode(Mode.STANDBY)
+    page.shows("connection lost", ".hc-connection")
+    machines.network.restore("operator")
+    page.shows("Hz", ".hc-connection")
+    # Sent by the same publisher: it comes after a click that is sent again.
+    page.click_mode(Mode.ZERO_TORQUE)
+    page.shows_mode(Mode.ZERO_TORQUE)
+    _, after = machines.ask("robot", "mode", "--timeout", str(TIMEOUT))
+    assert switch_number(after) == switch_number(before) + 1
+    assert machines.ask("robot", "mode", "damp", "--timeout", str(TIMEOUT))[0] == 0
+
+
+def switch_number(statement: str) -> int:
+    return int(statement.partition("switch ")[2].partition(")")[0])
 
 
 def test_without_multicast_the_robot_is_found_by_its_address(start, network: Network) -> None:

@@ -40,9 +40,9 @@ REQUEST_OVERTAKEN: Final = CODES.add(
 )
 REQUEST_LATE: Final = CODES.add(
     "REQUEST_LATE",
-    "A gamepad's request came long after it was made: its connection was interrupted, or a clock "
-    "was set.",
-    "Release the buttons, and repeat the request if it is still needed.",
+    "A request of a gamepad or of the browser came long after it was made: its connection was "
+    "interrupted, or a clock was set.",
+    "Release the gamepad's buttons, and repeat the request if it is still needed.",
 )
 POWERING_DOWN: Final = CODES.add(
     "POWERING_DOWN",

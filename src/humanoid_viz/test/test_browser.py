@@ -121,7 +121,25 @@ def test_stop_button_works_without_joint_states(open_tab, robot, wait_until):
     tab.shows("connection lost", ".hc-connection")
     tab.button(STOP_LABEL).click()
     wait_until(lambda: robot.stops == [True], "a stop")
-    tab.shows("emergency stop sent", ".hc-answer")
+    tab.shows("NOT CONFIRMED: emergency stop sent, but no mode stated for", ".hc-refused")
+
+
+def test_only_damping_is_requested_from_a_robot_that_is_no_longer_heard(
+    open_tab, robot, wait_until
+):
+    robot.mode = 2
+    tab = open_tab()
+    tab.shows_mode(Mode.STANDBY)
+    robot.flowing = False
+    tab.shows("mode unknown: STANDBY was stated", ".hc-detail")
+    tab.click_mode(Mode.REMOTE)
+    tab.shows("REMOTE NOT requested: no mode stated for", ".hc-refused")
+    tab.button("CLEAR FAULT").click()
+    tab.shows("clear fault: NOT requested: no mode stated for", ".hc-refused")
+    tab.click_mode(Mode.DAMPING)
+    tab.shows("requested DAMPING, but no mode stated for", ".hc-refused")
+    wait_until(lambda: robot.requests == [1], "a request for DAMPING")
+    assert robot.cleared == 0
 
 
 def test_clicks_without_a_subscriber_are_reported(open_tab, add_silent_mode_manager, wait_until):

@@ -40,6 +40,7 @@ from humanoid_controllers.mode_manager.impedance_monitor import ImpedanceMonitor
 from humanoid_controllers.mode_manager.mode_manager import ModeManager
 from humanoid_controllers.mode_manager.power_down import PowerDown
 from humanoid_controllers.mode_manager.power_down_service import PowerDownService
+from humanoid_controllers.mode_manager.recent_statements import RecentStatements
 from humanoid_controllers.mode_manager.stall_tolerant_clock import StallTolerantClock
 from humanoid_controllers.mode_manager.stop_topics import StopTopics
 from humanoid_controllers.reason_codes import REQUEST_OVERTAKEN
@@ -112,6 +113,7 @@ class ModeManagerNode(Companion, SwitchAuthority):
         self._stated: Statement | None = None
         self._template: MessageTemplate  # of the statement
         self._published = b""  # the latest statement, as it was sent
+        self._recent = RecentStatements()
         self._event_log = EventLog()
         # Reports of this process's sources come with the snapshots, earlier than by topic.
         self._own_sources = {info.name for info in manager.description.blocks}
@@ -231,7 +233,9 @@ class ModeManagerNode(Companion, SwitchAuthority):
         self._event_log.record_statement(statement, self._modes.fall)
         if statement != self._stated:
             self._stated, self._template = statement, MessageTemplate(_message(statement))
-        self._published = self._template.filled(self._manager.stamp_ns(self._modes.observed))
+        stamp = self._manager.stamp_ns(self._modes.observed)
+        self._recent.add(stamp, self._now())
+        self._published = self._template.filled(stamp)
         self._statements.publish(self._published)
 
     def _on_control_mode(self, message: ControlMode) -> None:
@@ -243,7 +247,9 @@ class ModeManagerNode(Companion, SwitchAuthority):
             return
         intent = INTENT_OF_MODE[Mode(message.mode)]
         forced = intent is Intent.ZERO_TORQUE and message.status_message == FORCE
-        self._handle(Intent.FORCE_ZERO_TORQUE if forced else intent)
+        stamp = message.header.stamp
+        late = self._recent.late_refusal(intent, stamp.sec * 10**9 + stamp.nanosec)
+        self._handle_in_time(Intent.FORCE_ZERO_TORQUE if forced else intent, late)
 
     def _on_joy(self, message: Joy, info: MessageInfo) -> None:
         late = self._gamepad_age.overdue(info, self._machine)
@@ -251,10 +257,13 @@ class ModeManagerNode(Companion, SwitchAuthority):
             self._emergency_stop.press("gamepad")
             self.changed()
         intent = self._gamepad.pressed(message.buttons)
-        if intent is None:
-            return
-        if reason := late_refusal(intent, late):
-            self._event_log.record_request(intent.value, self._modes.refuse(reason))
+        if intent is not None:
+            self._handle_in_time(intent, late_refusal(intent, late))
+
+    def _handle_in_time(self, intent: Intent, late: Reason) -> None:
+        """Handle `intent`, or refuse it because it is `late`."""
+        if late:
+            self._event_log.record_request(intent.value, self._modes.refuse(late))
             self.changed()
         else:
             self._handle(intent)

@@ -9,7 +9,9 @@ from typing import Any
 from humanoid_control_msgs.msg import ControlMode, MITCommand, SafetyStatus, StandbyState
 from humanoid_control_msgs.srv import ClearFault
 from rcl_interfaces.msg import IntegerRange
+from rclpy.duration import Duration
 from rclpy.node import Node
+from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, String
 
@@ -19,7 +21,7 @@ from humanoid_control_common.middleware.steady_timer import create_steady_timer
 from humanoid_control_common.rules.modes import Mode
 from humanoid_viz.nodes.topic_qos import LATCHED, LATCHED_PER_SOURCE, STREAM
 from humanoid_viz.state.latest_messages import LatestMessages
-from humanoid_viz.state.state import SafetyReport, StandbyProgress, Statement
+from humanoid_viz.state.state import SafetyReport, StandbyProgress, Statement, StreamState
 
 STOP_TOPIC = "emergency_stop"
 CLEAR_FAULT = "mode_manager/clear_fault"
@@ -33,10 +35,13 @@ class ViewerNode(FixedParameters, Node):  # type: ignore[misc]  # rclpy counts a
         super().__init__("viewer")
         self._messages = messages
         self._actions: deque[Callable[[], None]] = deque()
+        self._stated_at = ControlMode().header.stamp  # of the latest statement
         self._wake = self.create_guard_condition(lambda: None)
         self._requests = self.create_publisher(ControlMode, "control_mode", 10)
         self._stops = self.create_publisher(Bool, STOP_TOPIC, 10)
-        self._clear_fault = self.create_client(ClearFault, CLEAR_FAULT)
+        # A broken link holds a call back: it is dropped when the operator is told of no answer.
+        in_time = QoSProfile(depth=10, lifespan=Duration(seconds=CLEAR_FAULT_TIMEOUT))
+        self._clear_fault = self.create_client(ClearFault, CLEAR_FAULT, qos_profile=in_time)
         self._joint_states = PolledTopic(self, JointState, "prime/joint_states", STREAM)
         self._joint_commands = PolledTopic(self, MITCommand, "prime/joint_commands", STREAM)
         self._modes = PolledTopic(self, ControlMode, "control_mode", STREAM)
@@ -86,6 +91,7 @@ class ViewerNode(FixedParameters, Node):  # type: ignore[misc]  # rclpy counts a
                 codes = tuple(mode.reason_codes)
                 statement = Statement(mode.mode, mode.controller_name, mode.status_message, codes)
                 self._messages.put_statement(statement, arrival)
+                self._stated_at = mode.header.stamp
         standby, _ = self._standby.take()
         if standby is not None:
             self._messages.put_standby(
@@ -132,25 +138,37 @@ class ViewerNode(FixedParameters, Node):  # type: ignore[misc]  # rclpy counts a
 
     def _publish_stop(self) -> None:
         self._stops.publish(Bool(data=True))
-        if self._stops.get_subscription_count():
-            self._answer("emergency stop sent")
-        else:
+        if not self._stops.get_subscription_count():
             text = f"NOT STOPPED: no subscriber on {self._stops.topic_name}: cut the power"
             self._answer(text, refused=True)
+        elif silence := self._silence():
+            text = f"NOT CONFIRMED: emergency stop sent, but {silence}: cut the power"
+            self._answer(text, refused=True)
+        else:
+            self._answer("emergency stop sent")
+
+    def _silence(self) -> str:
+        """Return for how long no mode has been stated, as text; empty while modes are stated."""
+        mode = self._messages.snapshot(time.monotonic()).mode
+        return f"no mode stated for {mode.age:.1f} s" if mode.flow is StreamState.LOST else ""
 
     def _publish_request(self, mode: Mode) -> None:
+        silence = self._silence()
+        if silence and mode is not Mode.DAMPING:
+            self._answer(f"{mode.name} NOT requested: {silence}", refused=True)
+            return
         request = ControlMode(mode=int(mode))
-        request.header.stamp = self.get_clock().now().to_msg()
+        request.header.stamp = self._stated_at  # by which the robot sees that it comes late
         self._requests.publish(request)
-        if self._requests.get_subscription_count() > 1:  # one of them is this node's
-            self._answer(f"requested {mode.name}")
-        else:
-            self._answer(
-                f"requested {mode.name}, but {self._requests.topic_name} has no subscriber",
-                refused=True,
-            )
+        if self._requests.get_subscription_count() <= 1:  # one of them is this node's
+            silence = f"{self._requests.topic_name} has no subscriber"
+        doubt = f", but {silence}" if silence else ""
+        self._answer(f"requested {mode.name}{doubt}", refused=bool(silence))
 
     def _call_clear_fault(self) -> None:
+        if silence := self._silence():
+            self._answer(f"clear fault: NOT requested: {silence}", refused=True)
+            return
         if not self._clear_fault.service_is_ready():
             service = self.resolve_service_name(CLEAR_FAULT)
             self._answer(f"clear fault: there is no {service}", refused=True)
