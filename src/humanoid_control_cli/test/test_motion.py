@@ -200,6 +200,7 @@ def test_a_robot_that_ends_during_a_motion_is_not_waited_for(
     os.kill(up.descendant("humanoid_controllers/control"), signal.SIGKILL)
     assert run.finish() == 1
     assert run.lines[-1].startswith("hc: no control process answers on ROS_DOMAIN_ID ")
+    assert run.lines[-1].endswith("; joints may move: `hc stop` stops them")
 
 
 def _own_robot(start: Starter, backend: str, controllers: Path, *options: str) -> Run:

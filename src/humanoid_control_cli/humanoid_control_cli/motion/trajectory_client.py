@@ -1,6 +1,7 @@
 """Requests to the trajectory controllers of a robot."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Any, Final
 
@@ -19,6 +20,15 @@ from humanoid_motion.trajectory.points import Point
 
 SILENCE: Final = 0.3  # [s] without a statement of the mode manager, which come at 50 Hz
 SETTLING: Final = 0.3  # [s] in which the other controllers of the robot are discovered
+
+
+@contextmanager
+def _motion_unknown() -> Iterator[None]:
+    """Add to a NoAnswerError that the joints may move: a motion goes on without its client."""
+    try:
+        yield
+    except NoAnswerError as error:
+        raise NoAnswerError(f"{error}; joints may move: `hc stop` stops them") from error
 
 
 class TrajectoryClient:
@@ -67,13 +77,14 @@ class TrajectoryClient:
             self._begin(name, FollowTrajectory, "follow", request)
         return points[-1].time
 
+    @_motion_unknown()
     def wait_until_done(self, duration: float, stopped: Callable[[], bool]) -> None:
         """Wait for the end of the motion, which takes `duration` [s], or until it is `stopped`.
 
         The robot's time counts.
 
         Raises RefusedError if it ends otherwise than at its goal, or not at all; NoAnswerError if
-        the control process ends.
+        the control process ends, or is no longer heard.
         """
         left = dict(self._goals)
         time = _RobotTime(self._client)
@@ -98,8 +109,9 @@ class TrajectoryClient:
         (name,) = self._by_controller({joint: 0.0})
         return JoggedJoint(self._client, name, joint, self._states.__getitem__)
 
+    @_motion_unknown()
     def stop(self) -> None:
-        """Stop the motions of this client along their paths."""
+        """Stop the motions of this client along their paths. Raises NoAnswerError."""
         for name in sorted(self._asked):
             self._client.trigger(f"{name}/stop")
 
@@ -118,11 +130,8 @@ class TrajectoryClient:
             for begun in self._goals:
                 self._client.trigger(f"{begun}/stop")
             raise
-        except NoAnswerError as error:
-            try:
-                self.stop()
-            except NoAnswerError:
-                raise NoAnswerError(f"{error}; joints may move: `hc stop` stops them") from error
+        except NoAnswerError:
+            self.stop()
             raise
         self._goals[name] = answer.goal
         return answer
