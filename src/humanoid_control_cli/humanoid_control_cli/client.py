@@ -15,6 +15,7 @@ from std_srvs.srv import Trigger
 from humanoid_control_cli.domain import robot_namespace, ros_domain
 from humanoid_control_cli.errors import (
     NoAnswerError,
+    NoRosError,
     RefusedError,
     no_control_process,
     no_mode_manager,
@@ -37,7 +38,7 @@ class Client:
 
     Its names are those of the robot in `hc`'s namespace.
 
-    Raises ConfigError for a bad ROS_DOMAIN_ID or namespace, RobotError if ROS doesn't start.
+    Raises ConfigError for a bad ROS_DOMAIN_ID or namespace, NoRosError.
     """
 
     def __init__(self, timeout: float) -> None:
@@ -49,14 +50,15 @@ class Client:
         try:
             # Ctrl-C stays Python's.
             rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
+            self.node = rclpy.create_node(
+                f"hc_{os.getpid()}",
+                namespace=namespace,
+                enable_rosout=False,
+                start_parameter_services=False,
+            )
         except RuntimeError as error:  # root of what rcl raises
-            raise RobotError(f"ROS does not start: {error} (see `hc doctor`)") from error
-        self.node = rclpy.create_node(
-            f"hc_{os.getpid()}",
-            namespace=namespace,
-            enable_rosout=False,
-            start_parameter_services=False,
-        )
+            rclpy.try_shutdown()
+            raise NoRosError(" ".join(str(error).split())) from error
         self._executor = SingleThreadedExecutor()
         self._executor.add_node(self.node)
         self._callers: dict[str, Any] = {}  # by service: each one costs memory, and is searched for

@@ -6,6 +6,14 @@ from humanoid_control_cli.domain import others_in_words, robot_in_words
 from humanoid_control_common.errors import RobotError
 
 
+class NoRosError(RobotError):
+    """ROS does not start; `reason` is that of rcl."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"ROS does not start: {reason} (see `hc doctor`)")
+        self.reason = reason
+
+
 class NoAnswerError(RobotError):
     """No control process is there, or it doesn't answer."""
 

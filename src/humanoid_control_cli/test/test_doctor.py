@@ -298,6 +298,29 @@ def test_the_doctor_names_why_ros_cannot_be_loaded(hc_anew, tmp_path: Path, caus
     assert expected in " ".join(run.text.split())
 
 
+@pytest.mark.parametrize("has_enclave", [False, True])
+def test_an_environment_in_which_ros_does_not_start_is_broken(
+    hc_anew, tmp_path: Path, has_enclave: bool
+) -> None:
+    """Without an enclave rcl refuses to start, with one that has no keys the node."""
+    if has_enclave:
+        (tmp_path / "enclaves/robot").mkdir(parents=True)
+    secured = {
+        "ROS_SECURITY_ENABLE": "true",
+        "ROS_SECURITY_STRATEGY": "Enforce",
+        "ROS_SECURITY_KEYSTORE": str(tmp_path),
+        "ROS_SECURITY_ENCLAVE_OVERRIDE": "/robot",
+    }
+    run = hc_anew("doctor", **secured)
+    assert run.finish() == 1
+    assert re.search(r"^ *ROS 2 start +broken ", run.text, re.MULTILINE), run.text
+    assert "Traceback" not in run.text
+    run = hc_anew("mode", **secured)
+    assert run.finish() == 1
+    assert run.lines[-1].startswith("hc: ROS does not start: ")
+    assert "Traceback" not in run.text
+
+
 def test_remedies_are_shown_in_whole_lines_below_the_table() -> None:
     remedy = "`sudo " + "word " * 40 + "`"
     console = Console(width=80, markup=False, highlight=False)

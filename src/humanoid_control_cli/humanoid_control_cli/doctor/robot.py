@@ -6,6 +6,7 @@ from typing import Final
 from humanoid_bringup.preflight.findings import Finding, broken, ok, warning
 from humanoid_control_cli.client import Client
 from humanoid_control_cli.diagnosis_view import with_codes, wrong
+from humanoid_control_cli.errors import NoRosError
 from humanoid_control_cli.reason_codes import known
 from humanoid_control_cli.robot.status import Status, codes_of, collect
 from humanoid_control_common.errors import RobotError
@@ -16,18 +17,24 @@ from humanoid_recording.topics import JOINT_STATES
 
 DISCOVERY: Final = 1.0  # [s] in which a control process on this machine is found
 TIMEOUT: Final = 3.0  # [s] until each of its topics has had a message
+ENVIRONMENT: Final = (
+    "correct the variables of ROS and its middleware (`env | grep -E 'ROS|RMW|FAST'`); "
+    "ROS_SECURITY_ENABLE needs keys, and a middleware with security: docs/access.md"
+)
 SHOW_ALL: Final = "`hc status --all` shows all values"
 
 
 def robot() -> list[Finding]:
-    """Return the faults of a robot that is up; nothing if none is found."""
+    """Return the faults of a robot that is up, or why none is found in this environment."""
     try:
         with Client(TIMEOUT) as client:
             seen = client.node.count_publishers
             if not client.wait(lambda: seen(JOINT_STATES), DISCOVERY):
                 return []
             return judged(collect(client))
-    except RobotError:  # no ROS, a bad domain, or it has just ended: other checks report that
+    except NoRosError as error:
+        return [broken("ROS 2 start", error.reason, ENVIRONMENT)]
+    except RobotError:  # a bad domain, or it has just ended: other checks report that
         return []
 
 
