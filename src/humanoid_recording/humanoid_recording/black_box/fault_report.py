@@ -248,7 +248,7 @@ def remarks(counted: Counted, fault: int) -> Iterator[tuple[int, str]]:
     for i, dimension in enumerate(counted[0][1].layout.dim):
         name, column = dimension.label, values[:, i]
         if _WORD in name:
-            yield from _changes(times, column.astype(int) & _STATE, name, "0x{:04X}")
+            yield from _changes(times, column.astype(int), name, "0x{:04X}", _STATE)
         elif name.endswith(_STATES):
             yield from _changes(times, column.astype(int), name, "{}")
         elif name != EXECUTION:
@@ -256,9 +256,10 @@ def remarks(counted: Counted, fault: int) -> Iterator[tuple[int, str]]:
 
 
 def _changes(
-    times: NDArray[np.int64], column: NDArray[np.int64], name: str, form: str
+    times: NDArray[np.int64], column: NDArray[np.int64], name: str, form: str, bits: int = -1
 ) -> Iterator[tuple[int, str]]:
-    places = np.nonzero(np.diff(column))[0]
+    """Yield the changes of `bits` of a column, with its whole values."""
+    places = np.nonzero(np.diff(column & bits))[0]
     for place in places[:_MOST]:
         before, after = (form.format(column[place + k]) for k in (0, 1))
         yield int(times[place + 1]), f"{name}: {before} -> {after}"

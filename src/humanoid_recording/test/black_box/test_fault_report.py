@@ -123,7 +123,7 @@ def test_a_counter_that_begins_anew_is_not_counted_backwards() -> None:
 def test_a_drive_that_changes_its_state_is_an_event_and_its_steps_on_the_way_are_none() -> None:
     name = "PrimeEtherCATSide: statusword of left_elbow_pitch"
     numbers = counted(**{name: [0x1237, 0x1637, 0x0218, 0x0218]})
-    assert list(remarks(numbers, 0)) == [(2_000_000_000, f"{name}: 0x0027 -> 0x0008")]
+    assert list(remarks(numbers, 0)) == [(2_000_000_000, f"{name}: 0x1637 -> 0x0218")]
 
 
 def test_a_number_that_flutters_does_not_fill_the_screen() -> None:
