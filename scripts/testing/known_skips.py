@@ -200,6 +200,10 @@ SKIPS: Final[Sequence[Skip]] = (
         lambda: lacks_namespaces() or lacks_veth(),
     ),
     Skip(
+        f"{TWIN}ethercat/acceptance/test_process.py", "no network namespaces here",
+        "no network namespaces can be made", lacks_namespaces,
+    ),
+    Skip(
         "src/humanoid_joint_stream/test/test_cpp_client.py", "tools of gRPC for C++",
         "libgrpc++-dev, protobuf-compiler-grpc, g++ or pkg-config is not installed",
         lacks_grpc_for_cpp,
