@@ -13,8 +13,9 @@ from humanoid_control_cli.statements import StampedStatement
 from humanoid_control_common.rules.diagnosis import Diagnosis, DiagnosisLevel
 from humanoid_control_common.rules.modes import Mode
 from humanoid_control_common.rules.reason_codes import FELL_TO_SAFETY
-from humanoid_control_common.rules.reasons import NO_REASON, CodeTable, Reason
+from humanoid_control_common.rules.reasons import NO_REASON, CodeTable, Reason, ReasonCode
 from humanoid_control_common.rules.safety import SafetyFlag, SafetyLevel, SafetyReport
+from humanoid_controllers.reason_codes import REQUEST_OVERTAKEN
 
 
 def test_no_code_is_defined_twice() -> None:
@@ -90,6 +91,16 @@ def test_the_doctor_reports_what_is_wrong_with_a_robot_and_the_remedy() -> None:
     assert "Is it powered" in found["safety: CAN"].remedy
     assert found["control loop: timing"].level is Level.WARNING
     assert "hc clear-fault" in found["mode manager"].remedy
+
+
+@pytest.mark.parametrize(
+    ("code", "level"), [(FELL_TO_SAFETY, Level.BROKEN), (REQUEST_OVERTAKEN, Level.WARNING)]
+)
+def test_a_latched_fall_is_broken_and_a_refusal_is_a_warning(
+    code: ReasonCode, level: Level
+) -> None:
+    (finding,) = judged(robot_with(reason=Reason.of(code, "any")))
+    assert (finding.subject, finding.level) == ("mode manager", level)
 
 
 def test_the_doctor_reports_what_a_safety_report_and_a_diagnosis_share_once() -> None:

@@ -11,6 +11,7 @@ from humanoid_control_cli.reason_codes import known
 from humanoid_control_cli.robot.status import Status, codes_of, collect
 from humanoid_control_common.errors import RobotError
 from humanoid_control_common.rules.diagnosis import Diagnosis, DiagnosisLevel, level_of
+from humanoid_control_common.rules.reason_codes import FELL_TO_SAFETY
 from humanoid_control_common.rules.reasons import Reason
 from humanoid_control_common.rules.safety import SafetyLevel, SafetyReport
 from humanoid_recording.topics import JOINT_STATES
@@ -52,7 +53,8 @@ def judged(status: Status) -> list[Finding]:
 def _mode(status: Status) -> Iterator[Finding]:
     if status.statement is not None and status.statement.reason:
         reason = status.statement.reason
-        yield warning("mode manager", with_codes(reason), _remedy(reason.codes))
+        make = broken if FELL_TO_SAFETY in reason else warning  # latched, as in the diagnosis
+        yield make("mode manager", with_codes(reason), _remedy(reason.codes))
 
 
 def _safety(reports: Iterable[SafetyReport]) -> Iterator[Finding]:
