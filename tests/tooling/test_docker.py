@@ -52,6 +52,15 @@ def test_a_robot_is_stopped_in_order(service: str) -> None:
     assert f"`docker compose stop` sends SIGINT and waits {grace} s" in PAGE
 
 
+def test_the_tests_may_make_network_namespaces() -> None:
+    assert "SYS_ADMIN" in SERVICES["test"]["cap_add"]
+    assert SERVICES["test"]["security_opt"] == ["apparmor:unconfined"]
+    workflow = yaml.safe_load((ROOT / ".github/workflows/workspace.yml").read_text())
+    options = workflow["jobs"]["check"]["container"]["options"]
+    assert "--cap-add SYS_ADMIN" in options
+    assert "--security-opt apparmor=unconfined" in options
+
+
 def test_every_target_that_is_built_is_a_stage() -> None:
     stages = set(re.findall(r"^FROM \S+ AS (\w+)$", DOCKERFILE, flags=re.MULTILINE))
     assert stages == {"manifests", "base", "development", "build", "test", "runtime"}
