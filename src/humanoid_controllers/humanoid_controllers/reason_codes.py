@@ -40,9 +40,9 @@ REQUEST_OVERTAKEN: Final = CODES.add(
 )
 REQUEST_LATE: Final = CODES.add(
     "REQUEST_LATE",
-    "A request of a gamepad or of the browser came long after it was made: its connection was "
-    "interrupted, or a clock was set.",
-    "Release the gamepad's buttons, and repeat the request if it is still needed.",
+    "A request came long after it was made: its connection was interrupted, or a clock was set.",
+    "Release the gamepad's buttons, and repeat the request if it is still needed. A program of your "
+    "own leaves its stamp 0, or copies that of the latest statement.",
 )
 POWERING_DOWN: Final = CODES.add(
     "POWERING_DOWN",
