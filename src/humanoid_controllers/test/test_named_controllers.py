@@ -87,7 +87,7 @@ def test_second_controller_of_the_mode_in_force_is_refused(robot: Any) -> None:
     answer = ask(robot, Mode.STANDBY, "other_standby")
     assert not answer.accepted
     assert answer.message == (
-        "Rejected LOAD: 'standby_controller' is in charge of STANDBY; leave that mode first"
+        "Rejected LOAD: 'standby_controller' is in charge of STANDBY; leave it first"
     )
     assert robot.message == answer.message
     assert robot.tick().controller == "standby_controller"
@@ -163,7 +163,7 @@ def test_member_of_a_group_is_exchanged_without_a_switch(shared: Any) -> None:
     assert (snapshot.switch_number, shared.message) == (number, "")
     answer = ask(shared, Mode.REMOTE, "right")  # none of them continues
     assert answer.message == (
-        "Rejected START_REMOTE: 'left+spare' is in charge of REMOTE; leave that mode first"
+        "Rejected START_REMOTE: 'left+spare' is in charge of REMOTE; leave it first"
     )
 
 

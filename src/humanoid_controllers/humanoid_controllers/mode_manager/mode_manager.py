@@ -153,11 +153,10 @@ class ModeManager:
     def clear_fault(self, now: float) -> Answer:
         """Reset drive faults and, if safety has no problem any more, accept requests again."""
         snapshot = self.observe(now)
-        mode = snapshot.mode
         if self._closed:
             return _refused(self._closed)
-        if mode not in SAFE_MODES:
-            text = f"requires ZERO_TORQUE or DAMPING (currently {mode.name})"
+        if snapshot.mode not in SAFE_MODES:
+            text = f"requires ZERO_TORQUE or DAMPING (currently {snapshot.mode.name})"
             return _refused(Reason.of(REQUIRES_SAFE_MODE, text))
         self._loop.request_fault_reset()
         self._stop.release(now)
@@ -260,11 +259,10 @@ class ModeManager:
 
     def _unusable(self, mode: Mode, controller: str | None) -> Reason:
         """Return why `controller` cannot be activated for `mode`, if so."""
-        if controller is None and mode is Mode.LOCOMOTION:
-            return Reason.of(NO_POLICY_LOADED, "no policy loaded: `hc policy load FILE`")
         if controller is None:
-            text = f"no controller for {mode.name} is loaded"
-            return Reason.of(CONTROLLER_NOT_LOADED, text)
+            if mode is Mode.LOCOMOTION:
+                return Reason.of(NO_POLICY_LOADED, "no policy loaded: `hc policy load FILE`")
+            return Reason.of(CONTROLLER_NOT_LOADED, f"no controller for {mode.name} is loaded")
         return self._loop.refusal_of(controller)
 
     def _situation(self, snapshot: Snapshot, now: float, unusable: Reason) -> Situation:
@@ -287,8 +285,7 @@ class ModeManager:
             assert request.named is not None
             if not set(member_names(request.named)).isdisjoint(snapshot.controllers):
                 return self._exchange_members(request, snapshot, now)
-            text = f"'{snapshot.controller}' is in charge of {snapshot.mode.name}"
-            text += "; leave that mode first"
+            text = f"'{snapshot.controller}' is in charge of {snapshot.mode.name}; leave it first"
             return self._refuse(refusal(intent, Reason.of(CONTROLLER_IN_CHARGE, text)))
         if intent is Intent.DAMP and self._requests.busy:
             # DAMP takes back the switch that is on its way: the newest request counts.
@@ -350,8 +347,7 @@ class ModeManager:
         self.standstill = self._liveness.problem(snapshot.tick, now)
         problems = [self.standstill, self._stop.problem(now), self._safety.problem(now)]
         if self._impedance is not None:
-            number = snapshot.switch_number
-            problems.append(self._impedance.problem(snapshot.mode, number, now))
+            problems.append(self._impedance.problem(snapshot.mode, snapshot.switch_number, now))
         return joined(problems)
 
     def _passing_fault(self, snapshot: Snapshot) -> Reason:
