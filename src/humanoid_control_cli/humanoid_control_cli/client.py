@@ -33,6 +33,17 @@ CONTROLLER_MANAGER: Final = "controller_manager"  # node of every control proces
 MODE_MANAGER: Final = "mode_manager"  # node of a control process that takes requests for modes
 
 
+def _init() -> None:
+    """Initialize rclpy, also without a log file: `hc stop` works on a disk that is read-only."""
+    try:
+        # Ctrl-C stays Python's.
+        rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
+    except RuntimeError:
+        rclpy.try_shutdown()  # a context is initialized once
+        without = ["--ros-args", "--disable-external-lib-logs"]
+        rclpy.init(args=without, signal_handler_options=SignalHandlerOptions.NO)
+
+
 class Client:
     """To be used in a `with` statement. `timeout` [s] is how long to wait for an answer.
 
@@ -48,8 +59,7 @@ class Client:
         load_type_support()
         self.timeout = timeout
         try:
-            # Ctrl-C stays Python's.
-            rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
+            _init()
             self.node = rclpy.create_node(
                 f"hc_{os.getpid()}",
                 namespace=namespace,

@@ -26,6 +26,8 @@ from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.rules.modes import Intent, Mode
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from src.humanoid_control_cli.test.conftest import Starter
 
 TIMEOUT = 30.0  # [s]; a dead-man's switch
@@ -71,6 +73,20 @@ def test_stop_and_lost_heartbeat_hold_until_the_fault_is_cleared_and_hc_down_end
     assert start.ask_anew("down") == (0, DISABLED), up.text  # a fault is no obstacle
     assert up.finish() == 0
     assert "control ended: exit code 0; stopping the others" in up.text
+
+
+def test_a_robot_stops_and_powers_down_where_the_shell_can_make_no_log_file(
+    start: Starter, tmp_path: Path
+) -> None:
+    up = start.hc("up", "mock", "--no-viewer", "--no-black-box")
+    up.wait_for("Prime is up: ZERO_TORQUE, joint states at ")
+    obstacle = tmp_path / "file"
+    obstacle.touch()
+    start.environment["ROS_LOG_DIR"] = str(obstacle / "log")  # as on a read-only disk
+    code, text = start.ask_anew("stop")
+    assert (code, text.partition(" (")[0]) == (0, "stopped: DAMPING")
+    assert start.ask_anew("down") == (0, DISABLED)
+    assert up.finish() == 0
 
 
 def test_a_heartbeat_may_begin_before_the_robot(start: Starter) -> None:

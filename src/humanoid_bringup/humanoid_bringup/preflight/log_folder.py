@@ -1,4 +1,4 @@
-"""Check that programs with ROS can make their log files: without them none starts."""
+"""Check that programs with ROS can make their log files: without them no robot starts."""
 
 import os
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ def log_folder(environment: Mapping[str, str]) -> Finding:
     why = "cannot be written" if there.is_dir() else "is no folder"
     return missing(
         SUBJECT,
-        f"{folder}: {there} {why}, so no program with ROS starts",
+        f"{folder}: {there} {why}, so no robot starts",
         f"make it a folder that this user may write, or give another one: {OTHER_FOLDER}",
     )
 

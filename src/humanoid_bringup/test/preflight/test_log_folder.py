@@ -54,7 +54,7 @@ def test_a_read_only_folder_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path
     """A read-only file system refuses root, too, which no folder's rights do."""
     monkeypatch.setattr(os, "access", lambda _path, _mode: False)
     finding = log_folder({"HOME": str(tmp_path)})
-    assert f"{tmp_path} cannot be written, so no program with ROS starts" in finding.found
+    assert f"{tmp_path} cannot be written, so no robot starts" in finding.found
 
 
 def test_without_a_home_the_variable_is_named() -> None:
