@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import stat
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -92,6 +93,38 @@ def test_a_refused_holder_does_not_spoil_the_answer_of_the_next_one() -> None:
         for _ in range(3):
             with pytest.raises(ConfigError, match=f"pid {os.getpid()}"):
                 take_domain_lock()
+
+
+def test_the_robot_of_another_user_holds_the_domain_too(
+    holder: subprocess.Popen[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "getuid", lambda: 65534)
+    with pytest.raises(ConfigError, match=f"pid {holder.pid}"):
+        take_domain_lock()
+
+
+def test_every_user_can_open_a_lock_that_a_user_with_a_strict_umask_has_made(
+    tmp_path: Path,
+) -> None:
+    before = os.umask(0o077)
+    try:
+        take_domain_lock().close()
+    finally:
+        os.umask(before)
+    (file,) = tmp_path.iterdir()
+    assert stat.filemode(file.stat().st_mode) == "-rw-rw-rw-"
+
+
+def test_a_link_in_place_of_the_lock_is_refused_and_its_target_stays(tmp_path: Path) -> None:
+    take_domain_lock().close()
+    (file,) = tmp_path.iterdir()
+    target = tmp_path / "target"
+    target.write_text("kept")
+    file.unlink()
+    file.symlink_to(target)
+    with pytest.raises(ConfigError, match="cannot lock the ROS domain"):
+        take_domain_lock()
+    assert target.read_text() == "kept"
 
 
 def test_domains_are_independent(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,9 +24,8 @@ def take_domain_lock(role: str = "control", namespace: str = ROOT) -> IO[str]:
     domain = own_domain()
     suffix = "" if role == "control" else f"_{role}"
     mark = f"domain_{domain}{suffix}{file_mark(namespace)}"
-    path = FOLDER / f"humanoid_control_{os.getuid()}_{mark}.lock"
     try:
-        file = path.open("a+", encoding="ascii")
+        file = _open(FOLDER / f"humanoid_control_{mark}.lock")
     except OSError as error:
         raise ConfigError(f"cannot lock the ROS domain: {error}") from error
     try:
@@ -40,7 +39,19 @@ def take_domain_lock(role: str = "control", namespace: str = ROOT) -> IO[str]:
             f"(pid {owner}); "
             "stop it, or give this one another ROS_DOMAIN_ID or namespace"
         ) from None
-    file.truncate(0)
+    file.seek(0)
+    file.truncate()
     file.write(str(os.getpid()))
     file.flush()
     return file
+
+
+def _open(path: Path) -> IO[str]:
+    """Open the file of a lock, which all users share: their robots would hear the same commands."""
+    flags = os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC
+    try:
+        descriptor = os.open(path, flags)  # Linux refuses O_CREAT for another user's file in /tmp
+    except FileNotFoundError:
+        descriptor = os.open(path, flags | os.O_CREAT)
+        os.fchmod(descriptor, 0o666)  # whatever the umask is
+    return os.fdopen(descriptor, "r+", encoding="ascii", errors="replace")
