@@ -27,11 +27,11 @@ def check_machine(root: Path, *, wheels: bool) -> None:
 
 
 def check_path(root: Path) -> None:
-    """Refuse a path that the scripts of colcon and setuptools would have to quote."""
-    if re.search(r"[\s:'\"$`\\]", str(root)):
+    """Refuse a path that colcon, setuptools or CMake cannot handle; CMake reads ASCII only."""
+    if wrong := re.search(r"[^!-~]|[:;<>'\"$`\\]", str(root)):
         raise SetupError(
-            f"colcon cannot work in '{root}', which has a space, colon, quote, dollar or backslash "
-            "in its name: move or rename the folder"
+            f"colcon cannot work in '{root}', which has the character '{wrong[0]}' in its name: "
+            "move or rename the folder"
         )
 
 

@@ -158,7 +158,7 @@ def test_missing_compilers_are_named_with_the_command_that_brings_them(
     assert not (clone / ".venv").exists()
 
 
-@pytest.mark.parametrize("name", ["a clone", "bob's", "a:b"])
+@pytest.mark.parametrize("name", ["a clone", "bob's", "a:b", "a;b", "Röboter"])
 def test_a_folder_that_colcon_cannot_work_in_is_refused(
     clone: Path, outside: Environment, real_python: Path, name: str
 ) -> None:
