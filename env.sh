@@ -13,6 +13,11 @@ _humanoid_env() {
     echo "env.sh: the workspace is not built yet: run \`make setup build\` in $_humanoid_root" >&2
     return 1
   fi
+  # Scripts and links of both folders have the path of the workspace in them.
+  if ! grep -qF "\"root\": \"$_humanoid_root\"" "$_humanoid_root/.venv/setup-state.json"; then
+    echo "env.sh: the workspace was built in another folder: run \`make setup build\` in $_humanoid_root" >&2
+    return 1
+  fi
   case "${AMENT_PREFIX_PATH:-}" in
     "$_humanoid_root"/*) ;;
     *:"$_humanoid_root"/install/*) return 0 ;;  # another workspace lies on top

@@ -55,6 +55,21 @@ def test_env_script_before_setup_names_the_command_to_run_and_keeps_the_shell(
 
 
 @every_shell
+def test_env_script_of_a_workspace_that_was_moved_names_the_command_to_run(
+    shell: str, clone: Path
+) -> None:
+    for file in (".venv/setup.sh", f"install/local_setup.{shell}"):
+        (clone / file).parent.mkdir()
+        (clone / file).touch()
+    (clone / ".venv/setup-state.json").write_text('{"identity": {"root": "/somewhere/else"}}')
+    result = run(shell, '. "$1/env.sh"; echo "status $?"', clone)
+    assert result.stdout == "status 1\n"
+    assert result.stderr == (
+        f"env.sh: the workspace was built in another folder: run `make setup build` in {clone}\n"
+    )
+
+
+@every_shell
 def test_the_script_opens_this_workspace(shell: str) -> None:
     script = f"""
         set -u
