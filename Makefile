@@ -25,7 +25,7 @@ base:
 
 .PHONY: build
 build: base ## Build src/ with colcon, if needed; some packages only: ARGS="humanoid_devices_can"
-	@source .venv/setup.sh; python scripts/workspace/build.py $(PACKAGES)
+	@source .venv/setup.sh; .venv/bin/python scripts/workspace/build.py $(PACKAGES)
 
 .PHONY: sim
 sim: build ## Run Prime in MuJoCo with the browser viewer
@@ -37,35 +37,35 @@ twin: build ## Run the real bring-up against the virtual robot, as root, with th
 
 .PHONY: test
 test: setup build ## Run every test
-	@source ./env.sh; export ROS_PYTHON_CHECK_FIELDS=1; exec python scripts/testing/run_tests.py $(ARGS)
+	@source ./env.sh; export ROS_PYTHON_CHECK_FIELDS=1; exec .venv/bin/python scripts/testing/run_tests.py $(ARGS)
 
 .PHONY: unit
 unit: setup build ## Run the tests that can share the machine, side by side
-	@source ./env.sh; export ROS_PYTHON_CHECK_FIELDS=1; exec python scripts/testing/run_tests.py --unit $(ARGS)
+	@source ./env.sh; export ROS_PYTHON_CHECK_FIELDS=1; exec .venv/bin/python scripts/testing/run_tests.py --unit $(ARGS)
 
 .PHONY: integration
 integration: setup build ## Run the tests in wall time: programs side by side; buses and the virtual robot alone
-	@source ./env.sh; export ROS_PYTHON_CHECK_FIELDS=1; exec python scripts/testing/run_tests.py --integration $(ARGS)
+	@source ./env.sh; export ROS_PYTHON_CHECK_FIELDS=1; exec .venv/bin/python scripts/testing/run_tests.py --integration $(ARGS)
 
 .PHONY: mutants
 mutants: setup build ## Change the code in single places, each of which a test must notice: ARGS="limit_stage.py"
-	@source ./env.sh; exec python scripts/testing/mutants.py $(ARGS)
+	@source ./env.sh; exec .venv/bin/python scripts/testing/mutants.py $(ARGS)
 
 .PHONY: soak
 soak: setup build ## Run the long forms: hundreds of start-ups, a million broken frames, memory in use, every benchmark once
-	@source ./env.sh; exec python -m pytest -m soak --timeout 7200 $(ARGS)
+	@source ./env.sh; exec .venv/bin/python -m pytest -m soak --timeout 7200 $(ARGS)
 
 .PHONY: faults
 faults: setup build ## Inject random faults, as root: ARGS="--count 1000 --seed 1"
-	@source ./env.sh; export PYTHONPATH="tests:$$PYTHONPATH"; exec python -m fault_campaign $(ARGS)
+	@source ./env.sh; export PYTHONPATH="tests:$$PYTHONPATH"; exec .venv/bin/python -m fault_campaign $(ARGS)
 
 .PHONY: lint
 lint: setup build ## Check style, format, the direction of imports, and files that are not run here
-	@source ./env.sh; ruff check; ruff format --check; lint-imports; python scripts/checking/check_files.py; python scripts/checking/check_sizes.py; python scripts/checking/ament_linters.py
+	@source ./env.sh; ruff check; ruff format --check; lint-imports; .venv/bin/python scripts/checking/check_files.py; .venv/bin/python scripts/checking/check_sizes.py; .venv/bin/python scripts/checking/ament_linters.py
 
 .PHONY: types
 types: setup ## Check the types, those of what tests share, too
-	@source .venv/setup.sh; mypy $(ARGS); exec python scripts/checking/types_of_tests.py
+	@source .venv/setup.sh; mypy $(ARGS); exec .venv/bin/python scripts/checking/types_of_tests.py
 
 .PHONY: format
 format: setup ## Format the code and apply ruff's fixes
@@ -74,11 +74,11 @@ format: setup ## Format the code and apply ruff's fixes
 .PHONY: policy
 policy: setup build ## Train Prime's reaching policy, an hour on 2 cores: ARGS="--generations 100 FILE.onnx"
 	@.venv/bin/python -m pip install --quiet --constraint requirements/constraints.txt --requirement requirements/training.txt
-	@source ./env.sh; OMP_NUM_THREADS=1 exec python -m humanoid_policy_training $(or $(ARGS),src/humanoid_bringup_prime/policies/reaching.onnx)
+	@source ./env.sh; OMP_NUM_THREADS=1 exec .venv/bin/python -m humanoid_policy_training $(or $(ARGS),src/humanoid_bringup_prime/policies/reaching.onnx)
 
 .PHONY: bench
 bench: setup build ## Run every benchmark, results in build/benchmarks/*.json
-	@source ./env.sh; exec python scripts/bench.py $(ARGS)
+	@source ./env.sh; exec .venv/bin/python scripts/bench.py $(ARGS)
 
 .PHONY: clean
 clean: ## Remove what `make build` made

@@ -21,6 +21,23 @@ def test_make_alone_lists_every_target_with_what_it_does() -> None:
     assert described.keys() >= TARGETS
 
 
+def test_make_runs_the_python_of_the_workspace_though_another_was_activated_later(
+    tmp_path: Path,
+) -> None:
+    other = tmp_path / "python"
+    other.write_text("#!/bin/sh\nexit 3\n")
+    other.chmod(0o755)
+    result = subprocess.run(
+        ["make", "build", "ARGS=no_such_package"],
+        cwd=ROOT,
+        env=os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.stderr.startswith("build: error: no package no_such_package; ")
+
+
 def test_every_imported_repository_is_pinned_to_a_release_and_kept_out_of_git() -> None:
     repositories = yaml.safe_load((ROOT / "bar.repos").read_text())["repositories"]
     assert repositories
