@@ -7,6 +7,7 @@ import re
 import signal
 import sys
 import termios
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -66,6 +67,18 @@ def remote(robot: Starter, client: Client) -> Starter:
     modes.wait_for_ready_pose(modes.request(Intent.LOAD))
     modes.request(Intent.START_REMOTE)
     return robot
+
+
+@contextmanager
+def jogging(robot: Starter, *options: str) -> Iterator[Terminal]:
+    """Run `hc jog` of the elbow in a terminal. Yield it once keys count; end the program."""
+    words = [sys.executable, "-c", HC, "jog", ELBOW, *options]
+    terminal = Terminal(words, os.environ | robot.environment | {"TERM": "xterm"})
+    try:
+        terminal.wait_for(lambda text: "hold arrow up or down" in text)
+        yield terminal
+    finally:
+        terminal.process.kill()
 
 
 def test_without_a_trajectory_controller_the_answer_names_the_command_that_loads_one(
@@ -264,10 +277,7 @@ def test_a_held_key_moves_the_joint_and_a_released_one_stops_it(
     )
     client.wait(lambda: positions, TIMEOUT)
     begin = positions[-1]
-    words = [sys.executable, "-c", HC, "jog", ELBOW, "--speed", "0.3"]
-    terminal = Terminal(words, os.environ | remote.environment | {"TERM": "xterm"})
-    try:
-        terminal.wait_for(lambda text: "hold arrow up or down" in text)
+    with jogging(remote, "--speed", "0.3") as terminal:
         terminal.press("\x1b[A")
         assert client.wait(lambda: positions[-1] > begin + 0.02, TIMEOUT)
         at_rest = lambda: len(set(positions[-20:])) == 1  # noqa: E731
@@ -275,8 +285,6 @@ def test_a_held_key_moves_the_joint_and_a_released_one_stops_it(
         assert positions[-1] < begin + 0.3 * (FIRST + 0.2) + 0.2
         terminal.press("q")
         assert terminal.finish() == 0
-    finally:
-        terminal.process.kill()
 
 
 def test_each_stop_of_a_jog_uses_the_same_client_of_the_service(
@@ -294,10 +302,7 @@ def test_each_stop_of_a_jog_uses_the_same_client_of_the_service(
 def test_a_refused_jog_shows_the_reason_once(remote: Starter) -> None:
     motion = remote.hc("move", "right_elbow_pitch=-0.2", "--time", "60", "--timeout", str(TIMEOUT))
     motion.wait_for("moves for 60.00 s")
-    words = [sys.executable, "-c", HC, "jog", ELBOW]
-    terminal = Terminal(words, os.environ | remote.environment | {"TERM": "xterm"})
-    try:
-        terminal.wait_for(lambda text: "hold arrow up or down" in text)
+    with jogging(remote) as terminal:
 
         def is_refused_while_held() -> bool:
             terminal.press("\x1b[A")  # repeated, as by a key that is held
@@ -308,8 +313,6 @@ def test_a_refused_jog_shows_the_reason_once(remote: Starter) -> None:
         terminal.press("q")
         assert terminal.finish() == 0
         assert terminal.text.count("refused: ") == 1
-    finally:
-        terminal.process.kill()
 
 
 def test_the_end_of_a_jog_without_a_key_lets_the_motion_of_another_client_go_on(
@@ -317,14 +320,9 @@ def test_the_end_of_a_jog_without_a_key_lets_the_motion_of_another_client_go_on(
 ) -> None:
     motion = remote.hc("move", "right_elbow_pitch=-0.2", "--time", "60", "--timeout", str(TIMEOUT))
     motion.wait_for("moves for 60.00 s")
-    words = [sys.executable, "-c", HC, "jog", ELBOW]
-    terminal = Terminal(words, os.environ | remote.environment | {"TERM": "xterm"})
-    try:
-        terminal.wait_for(lambda text: "hold arrow up or down" in text)
+    with jogging(remote) as terminal:
         terminal.press("q")
         assert terminal.finish() == 0
-    finally:
-        terminal.process.kill()
     states: list[TrajectoryState] = []
     client.subscribe(TrajectoryState, "trajectory_controller/state", states.append, LATCHED_HISTORY)
     assert client.wait(lambda: states, TIMEOUT)
@@ -336,11 +334,9 @@ def test_the_end_of_a_jog_without_a_key_lets_the_motion_of_another_client_go_on(
 def test_a_jog_of_a_silent_robot_is_not_sent(start: Starter, quick_controllers: Path) -> None:
     """The robot would get the messages when it answers again, after the key was released."""
     up = _own_robot(start, "mock", quick_controllers)
-    words = [sys.executable, "-c", HC, "jog", ELBOW, "--timeout", "2"]
-    terminal = Terminal(words, os.environ | start.environment | {"TERM": "xterm"})
     control = up.descendant("humanoid_controllers/control")
-    try:
-        terminal.wait_for(lambda text: "hold arrow up or down" in text)
+    with jogging(start, "--timeout", "2") as terminal, ExitStack() as continued:
+        continued.callback(os.kill, control, signal.SIGCONT)
         os.kill(control, signal.SIGSTOP)
 
         def is_told() -> bool:
@@ -353,9 +349,6 @@ def test_a_jog_of_a_silent_robot_is_not_sent(start: Starter, quick_controllers: 
         terminal.process.send_signal(signal.SIGINT)
         # The stop is not answered. Of a robot that was silent before the key none is asked.
         assert terminal.finish() in (1, 128 + signal.SIGINT)
-    finally:
-        os.kill(control, signal.SIGCONT)
-        terminal.process.kill()
 
 
 @pytest.mark.parametrize("number", STOPPING)

@@ -215,21 +215,17 @@ def test_a_goal_that_was_planned_for_another_motion_is_refused(bench: Any) -> No
     bench.refuse_steps()
 
 
-def test_a_goal_that_comes_too_late_to_continue_the_motion_is_refused(bench: Any) -> None:
-    bench.move(joint_0=1.5)
-    bench.run(0.3)
-    planned = bench.now - 2 * LEAD  # the planner's thread was held up
-    goal = bench.planner.follow(["joint_0"], [Point(2.0, [1.0])], planned)
-    bench.run(3.0)
-    assert bench.status(goal) is Status.OVERTAKEN
-    assert bench.command.position[0] == pytest.approx(1.5)
-    bench.refuse_steps()
-
-
-def test_a_goal_that_comes_when_the_motion_it_continues_has_ended_is_refused(bench: Any) -> None:
-    bench.move(joint_0=1.5, duration=2.005)
-    bench.run(2.01)  # it ends before the next tick
-    planned = bench.now - 3 * LEAD  # the planner's thread was held up
+@pytest.mark.parametrize(
+    ("duration", "passed", "leads"),
+    [(0.0, 0.3, 2), (2.005, 2.01, 3)],
+    ids=["the motion goes on", "the motion ends before the next tick"],
+)
+def test_a_goal_that_comes_too_late_to_continue_the_motion_is_refused(
+    bench: Any, duration: float, passed: float, leads: int
+) -> None:
+    bench.move(joint_0=1.5, duration=duration)
+    bench.run(passed)
+    planned = bench.now - leads * LEAD  # the planner's thread was held up
     goal = bench.planner.follow(["joint_0"], [Point(2.0, [1.0])], planned)
     bench.run(3.0)
     assert bench.status(goal) is Status.OVERTAKEN
