@@ -1,4 +1,4 @@
-"""What the control process has imported before its loop can run."""
+"""The control process imports its modules before its loop can run."""
 
 from __future__ import annotations
 

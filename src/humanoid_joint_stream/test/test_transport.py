@@ -1,4 +1,4 @@
-"""How much of a stream may be under way to the server."""
+"""The transport limits the part of a stream that is under way to the server."""
 
 from __future__ import annotations
 

@@ -191,7 +191,7 @@ def _overlap(first: DisabledProof, second: DisabledProof) -> bool:
 
 
 def _decoding(family: MotorFamily, settings: CanSettings) -> Iterator[str]:
-    """A frame of another sender must not end the thread that receives."""
+    """Yield how a frame of another sender would end the thread that receives."""
     try:
         family.decode(0, b"")
     except ProtocolError:

@@ -1,4 +1,4 @@
-"""What the receiving thread of a session takes before silence is judged."""
+"""The receiving thread of a session takes all frames before silence is judged."""
 
 from __future__ import annotations
 

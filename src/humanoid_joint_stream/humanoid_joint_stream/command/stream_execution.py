@@ -30,7 +30,7 @@ class EndReason(IntEnum):
 
 
 class ServerState(NamedTuple):
-    """What the server has last written into the shared memory, besides commands."""
+    """The latest values of the server in the shared memory, besides commands."""
 
     heartbeat: int  # [ns]
     activation: int  # that is in force; 0: none
