@@ -1,9 +1,24 @@
-"""Delay Ctrl-C while a library runs that must not be interrupted."""
+"""Delay Ctrl-C while a library runs, or is imported, that must not be interrupted."""
 
 import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+
+@contextmanager
+def importing() -> Iterator[None]:
+    """Hold back Ctrl-C while modules are imported: raise KeyboardInterrupt at the end instead.
+
+    An import can turn a KeyboardInterrupt into another error, or lose it: Python ignores what is
+    raised in a callback of its module locks. The command would run although it was interrupted.
+    Only for a process with one thread: another one would take the signal.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 class Interrupts:

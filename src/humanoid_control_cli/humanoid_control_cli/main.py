@@ -3,6 +3,7 @@
 import sys
 
 from humanoid_control_cli.command_line.printed_output import report_output
+from humanoid_control_cli.interrupts import importing
 from humanoid_control_common.errors import RobotError
 from humanoid_control_common.machine.library_environment import set_library_environment
 
@@ -12,7 +13,8 @@ def main() -> int:
     set_library_environment()
     report_output()
     try:
-        from humanoid_control_cli.app import app
+        with importing():
+            from humanoid_control_cli.app import app
 
         try:
             app(prog_name="hc")

@@ -10,7 +10,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,9 @@ from humanoid_control_cli.mode_client import ModeClient
 from humanoid_control_common.errors import RobotError
 from humanoid_control_common.middleware.fastdds_tuning import PROFILE_VARIABLES
 
-HC = "import sys; from humanoid_control_cli.main import main; sys.exit(main())"
+# An interrupt that waits, see `interrupts_wait`, comes here.
+UNBLOCK = "import signal; signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT]); "
+HC = UNBLOCK + "import sys; from humanoid_control_cli.main import main; sys.exit(main())"
 LONGEST_WAIT = 60.0  # [s]; a dead-man's switch, far above the expected time
 TIMEOUT = 30.0  # [s] of clients; a dead-man's switch, too
 # One after the other, so that robots of two tests never meet.
@@ -313,6 +315,24 @@ def moments() -> Callable[[int, float], list[float]]:
         return [1.1 * duration * (i + random.random()) / count for i in range(count)]
 
     return spread
+
+
+@pytest.fixture
+def interrupts_wait() -> Callable[[], AbstractContextManager[None]]:
+    """Start programs to which an interrupt comes when they unblock it.
+
+    Python's own start can lose one: `site` ignores what is raised while it reads .pth files.
+    """
+
+    @contextmanager
+    def blocked() -> Iterator[None]:
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            yield
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+    return blocked
 
 
 @pytest.fixture(autouse=True)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import sys
 
 from humanoid_bringup.supervision.early_start import EarlyStart
@@ -12,6 +13,8 @@ from humanoid_bringup.supervision.terminal_signals import StopSignals
 
 
 def main() -> int:
+    # See `interrupts_wait`: Python's start and these imports could lose an interrupt.
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     asked = json.loads(sys.argv[1])
     commands = [
         Command(

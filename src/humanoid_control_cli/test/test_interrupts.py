@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 
 import pytest
 
-from humanoid_control_cli.interrupts import Interrupts
+from humanoid_control_cli.interrupts import Interrupts, importing
 
 
 def ctrl_c() -> None:
@@ -100,3 +101,66 @@ def test_interrupts_install_no_handler_in_another_thread() -> None:
     thread.start()
     thread.join()
     assert not failed
+
+
+class Lost:
+    """Python ignores what is raised while an object of this class is deleted."""
+
+    def __del__(self) -> None:
+        # To this thread: one that does not block it would take it.
+        signal.pthread_kill(threading.get_ident(), signal.SIGINT)
+
+
+def test_an_interrupt_that_an_import_would_lose_is_raised_after_it(interrupts: Interrupts) -> None:
+    done = []
+    with pytest.raises(KeyboardInterrupt), importing():
+        Lost()
+        done.append("the rest of the block")
+    assert done
+
+
+INTERRUPTED_IMPORT = """
+import os, signal, sys
+
+class Lost:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGINT)
+
+class Finder:
+    def find_spec(self, name, *_):
+        if name == slow:
+            Lost()
+
+slow = sys.argv.pop(1)
+sys.meta_path.insert(0, Finder())
+from humanoid_control_cli.main import main
+sys.exit(main())
+"""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["up", "mock", "--no-viewer"],
+        ["mode", "standby"],
+        ["stop"],
+        ["down"],
+        ["heartbeat", "operator"],
+        ["clear-fault"],
+        ["move", "left_elbow=0.1"],
+        ["play", "."],
+        ["teach", "motion"],
+        ["friction", "record", "--joint", "left_elbow", "--into", "new.yaml", "--yes"],
+        ["friction", "check", __file__, "--yes"],
+        ["calibrate", "--joint", "left_elbow", "--duration", "1"],
+    ],
+    ids=lambda words: " ".join(words[:2]),
+)
+@pytest.mark.parametrize("module", ["typer", None])
+def test_a_command_interrupted_during_its_imports_does_nothing(
+    start, words: list[str], module: str | None
+) -> None:
+    slow = "humanoid_bringup.supervision" if words[0] == "up" else "rclpy"
+    run = start(sys.executable, "-c", INTERRUPTED_IMPORT, module or slow, *words)
+    assert run.finish() == 130
+    assert run.lines == []

@@ -498,7 +498,7 @@ def test_a_reader_that_goes_away_stops_all(supervise, start) -> None:
 
 @pytest.mark.parametrize("number", [SIGINT, SIGKILL], ids=lambda number: number.name)
 def test_signal_at_any_moment_of_the_start_leaves_no_process(
-    supervise, moments, tmp_path, number
+    supervise, interrupts_wait, moments, tmp_path, number
 ) -> None:
     commands = {label: python(POLITE) for label in ("a", "b")}
     begin = time.monotonic()
@@ -509,7 +509,8 @@ def test_signal_at_any_moment_of_the_start_leaves_no_process(
     whole.send(SIGINT)
     assert whole.finish() == 0
     for moment in moments(8, duration):
-        run = supervise(commands)
+        with interrupts_wait():
+            run = supervise(commands)
         time.sleep(moment)  # no synchronisation: any time is valid
         run.send(number)
         code = run.finish()

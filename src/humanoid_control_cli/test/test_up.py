@@ -79,10 +79,11 @@ def test_interrupt_ends_mujoco_and_viewer_after_a_complete_start(interrupted: In
 
 
 def test_interrupt_at_any_moment_of_the_start_leaves_no_process(
-    hc_anew, moments, interrupted: Interrupted, tmp_path: Path
+    hc_anew, interrupts_wait, moments, interrupted: Interrupted, tmp_path: Path
 ) -> None:
     for moment in moments(4, interrupted.duration):
-        up = hc_anew("up", "mock", "--port", "0")
+        with interrupts_wait():
+            up = hc_anew("up", "mock", "--port", "0")
         time.sleep(moment)  # no synchronisation: any time is valid
         up.send(signal.SIGINT)
         code = up.finish()

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from humanoid_control_cli.interrupts import importing
 from humanoid_control_cli.robot.command import Timeout
 
 Joints = Annotated[
@@ -85,8 +86,9 @@ def calibrate(  # noqa: PLR0913, PLR0917 - one argument for each option
             "is needed without a terminal that has keys and shows a table (TERM=dumb does not)",
             param_hint="'--duration'",
         )
-    from humanoid_control_cli.calibrate.run import Options
-    from humanoid_control_cli.calibrate.run import calibrate as run
+    with importing():
+        from humanoid_control_cli.calibrate.run import Options
+        from humanoid_control_cli.calibrate.run import calibrate as run
 
     options = Options(
         joints=tuple(joint or ()),

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from humanoid_control_cli.interrupts import importing
 from humanoid_control_cli.robot.command import Timeout
 from humanoid_control_cli.terminal_keys import has_keys
 
@@ -86,8 +87,9 @@ def record(  # noqa: PLR0913, PLR0917 - one argument for each option
     Exit code 1: refused or failed; 130: Ctrl-C.
     """
     _needs_an_answer(yes)
-    from humanoid_control_cli.friction.record import record as run
-    from humanoid_control_cli.friction.session import Settings
+    with importing():
+        from humanoid_control_cli.friction.record import record as run
+        from humanoid_control_cli.friction.session import Settings
 
     settings = Settings(method, max_effort, passes, speed, threshold)
     raise typer.Exit(run(tuple(joint), into, (lower, upper), points, settings, yes, timeout))
@@ -125,8 +127,9 @@ def check(  # noqa: PLR0913, PLR0917 - one argument for each option
     Ctrl-C.
     """
     _needs_an_answer(yes)
-    from humanoid_control_cli.friction.record import check as run
-    from humanoid_control_cli.friction.session import Settings
+    with importing():
+        from humanoid_control_cli.friction.record import check as run
+        from humanoid_control_cli.friction.session import Settings
 
     def settings(of_file: str) -> Settings:
         chosen = method or ("sweep" if of_file == "sweep" else "breakaway")

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from humanoid_control_cli.interrupts import importing
 from humanoid_control_cli.robot.command import Timeout
 from humanoid_control_cli.terminal_keys import has_keys
 
@@ -49,9 +50,10 @@ def move(
     angles = _targets(targets)
     if time and speed:
         raise typer.BadParameter("give --time or --speed, not both", param_hint="'--speed'")
-    from humanoid_control_cli.client import Client
-    from humanoid_control_cli.motion.carrying_out import carry_out
-    from humanoid_control_cli.motion.trajectory_client import TrajectoryClient
+    with importing():
+        from humanoid_control_cli.client import Client
+        from humanoid_control_cli.motion.carrying_out import carry_out
+        from humanoid_control_cli.motion.trajectory_client import TrajectoryClient
 
     with Client(timeout) as client:
         motion = TrajectoryClient(client)
@@ -79,9 +81,10 @@ def jog(
     """
     if not has_keys():
         raise typer.BadParameter("needs a terminal, for its keys", param_hint="'hc jog'")
-    from humanoid_control_cli.client import Client
-    from humanoid_control_cli.motion.jog import jog as run
-    from humanoid_control_cli.motion.trajectory_client import TrajectoryClient
+    with importing():
+        from humanoid_control_cli.client import Client
+        from humanoid_control_cli.motion.jog import jog as run
+        from humanoid_control_cli.motion.trajectory_client import TrajectoryClient
 
     with Client(timeout) as client:
         jogged = TrajectoryClient(client).jogged(joint)

@@ -7,6 +7,7 @@ from typing import Annotated, Final
 import typer
 
 from humanoid_control_cli.domain import robot_namespace
+from humanoid_control_cli.interrupts import importing
 from humanoid_control_common.rules.modes import INTENT_OF_MODE, Intent, Mode
 
 
@@ -62,8 +63,9 @@ def mode(
         )
     if force and request is not Request.ZERO_TORQUE:
         raise typer.BadParameter("is for `hc mode zero_torque`", param_hint="'--force'")
-    from humanoid_control_cli.client import Client
-    from humanoid_control_cli.mode_client import ModeClient
+    with importing():
+        from humanoid_control_cli.client import Client
+        from humanoid_control_cli.mode_client import ModeClient
 
     with Client(timeout) as client:
         modes = ModeClient(client)
@@ -92,8 +94,9 @@ def stop(timeout: Timeout = 5.0) -> None:
 
     A stop in software; it is no substitute for one that cuts the power.
     """
-    from humanoid_control_cli.client import Client
-    from humanoid_control_cli.robot.operator_requests import press
+    with importing():
+        from humanoid_control_cli.client import Client
+        from humanoid_control_cli.robot.operator_requests import press
 
     with Client(timeout) as client:
         typer.echo(f"stopped: {press(client)}")
@@ -104,8 +107,9 @@ def down(timeout: Timeout = 5.0) -> None:
 
     Ends the control process. Exit code 1: joints may still be powered, or no answer.
     """
-    from humanoid_control_cli.client import Client
-    from humanoid_control_cli.robot.operator_requests import power_down
+    with importing():
+        from humanoid_control_cli.client import Client
+        from humanoid_control_cli.robot.operator_requests import power_down
 
     with Client(timeout) as client:
         typer.echo(power_down(client))
@@ -119,13 +123,14 @@ def heartbeat(
 
     Exit code 1: the robot requires no heartbeat of this name.
     """
-    from humanoid_control_cli.client import Client
-    from humanoid_control_cli.errors import NoAnswerError, RefusedError
-    from humanoid_control_cli.robot.operator_requests import (
-        BEAT_PERIOD,
-        keep_beating,
-        required_heartbeats,
-    )
+    with importing():
+        from humanoid_control_cli.client import Client
+        from humanoid_control_cli.errors import NoAnswerError, RefusedError
+        from humanoid_control_cli.robot.operator_requests import (
+            BEAT_PERIOD,
+            keep_beating,
+            required_heartbeats,
+        )
 
     with Client(timeout) as client, suppress(KeyboardInterrupt):
         try:
@@ -150,8 +155,9 @@ def clear_fault(timeout: Timeout = 5.0) -> None:
 
     Drives take a moment to recover: waits until they have, or for the timeout.
     """
-    from humanoid_control_cli.client import Client
-    from humanoid_control_cli.robot.operator_requests import clear_faults
+    with importing():
+        from humanoid_control_cli.client import Client
+        from humanoid_control_cli.robot.operator_requests import clear_faults
 
     with Client(timeout) as client:
         typer.echo(clear_faults(client))

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from humanoid_control_cli.interrupts import importing
 from humanoid_control_cli.robot.command import Timeout
 
 
@@ -23,7 +24,8 @@ def teach(
     Writes NAME/recording, a bag, and NAME/motion.yaml: few points, smooth and within limits, for
     `hc play` and an editor. Exit code 1: refused, or nothing has moved.
     """
-    from humanoid_control_cli.teach.recording import teach as run
+    with importing():
+        from humanoid_control_cli.teach.recording import teach as run
 
     run(name, math.inf if seconds is None else seconds, timeout, typer.echo)
 
@@ -44,10 +46,11 @@ def play(
     controller: docs/trajectories.md. Ctrl-C stops the joints on their way. Exit code 1: refused, or
     it ended otherwise.
     """
-    from humanoid_control_cli.client import Client
-    from humanoid_control_cli.motion.carrying_out import carry_out
-    from humanoid_control_cli.motion.trajectory_client import TrajectoryClient
-    from humanoid_control_cli.teach.playing import begin, playable
+    with importing():
+        from humanoid_control_cli.client import Client
+        from humanoid_control_cli.motion.carrying_out import carry_out
+        from humanoid_control_cli.motion.trajectory_client import TrajectoryClient
+        from humanoid_control_cli.teach.playing import begin, playable
 
     with Client(timeout) as client:
         motion = playable(client, name, speed)

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from humanoid_control_cli.domain import choose_namespace, robot_namespace
+from humanoid_control_cli.interrupts import importing
 from humanoid_control_cli.up.viewer_address import Host, Port, TokenFile
 from humanoid_control_common.rules.modes import Mode
 
@@ -167,10 +168,11 @@ def up(  # noqa: PLR0913, PLR0917 - one argument for each option
     _check_for((Backend.REAL,), backend, "'--can-channel'", can_channel)
     if namespace is not None:
         choose_namespace(namespace)
-    from humanoid_bringup import options as bringup
-    from humanoid_bringup.options import read_heartbeats
-    from humanoid_bringup.robot_package import find_robot
-    from humanoid_control_cli.up.bring_up import bring_up
+    with importing():
+        from humanoid_bringup import options as bringup
+        from humanoid_bringup.options import read_heartbeats
+        from humanoid_bringup.robot_package import find_robot
+        from humanoid_control_cli.up.bring_up import bring_up
 
     options = bringup.Options(
         robot=find_robot(robot, description or ""),
