@@ -57,7 +57,7 @@ def test_the_page_follows_a_robot_that_comes_goes_and_comes_back(open_tab, robot
     robot.flowing = False
     tab = open_tab()
     tab.shows("waiting for joint states", ".hc-connection")
-    tab.shows("waiting for /robot_description", ".hc-notice")
+    tab.shows("waiting for robot_description", ".hc-notice")
     expect(tab.page.locator(".hc-mode")).to_have_text("–")
     empty = tab.robot_view()
 

@@ -163,7 +163,7 @@ def test_the_table_of_a_lost_connection_is_marked_as_old():
 
 
 def test_the_notices_name_the_reasons_why_the_picture_is_not_the_robot(arm_model):
-    assert page.notices(NOTHING) == ["No robot is drawn: waiting for /robot_description"]
+    assert page.notices(NOTHING) == ["No robot is drawn: waiting for robot_description"]
     broken = replace(NOTHING, description_error="joint 'j': axis is zero")
     assert page.notices(broken) == ["No robot is drawn: joint 'j': axis is zero"]
     drawn = replace(

@@ -154,7 +154,7 @@ def notices(snapshot: Snapshot) -> list[str]:
     if snapshot.description_error:
         return [f"No robot is drawn: {snapshot.description_error}"]
     if snapshot.model is None:
-        return ["No robot is drawn: waiting for /robot_description"]
+        return ["No robot is drawn: waiting for robot_description"]
     found = []
     silent = [row.name for row in snapshot.joints if row.position is None]
     if snapshot.connection.flow is not StreamState.NEVER and silent:
