@@ -96,7 +96,8 @@ def test_batch_for_all_slaves_takes_the_time_of_one_slave(bench: Bench) -> None:
     begun = bench.control.time()
     bench.run(gains(2), write=True)
     took = bench.control.time() - begun  # ring time: six answers of 2 ms and some 10 us a frame
-    assert 0.012 <= took < 0.014
+    # One slave after another would take 36 ms. A frame that this machine holds up costs 8 ms.
+    assert 0.012 <= took < 0.03
 
 
 def test_objects_of_every_kind_of_transfer_are_read(bench: Bench) -> None:
