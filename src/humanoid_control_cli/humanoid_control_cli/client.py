@@ -131,7 +131,7 @@ class Client:
         """Call a service. Returns its response.
 
         Raises `absent`, or NoAnswerError, if the service is absent or doesn't answer within the
-        timeout.
+        timeout. The request is withdrawn then: a broken link would deliver it later.
         """
         if service not in self._callers:
             self._callers[service] = self.node.create_client(kind, service)
@@ -140,6 +140,7 @@ class Client:
             call = caller.call_async(request)
             if self.wait(call.done, self.timeout):
                 return call.result()
+            self.node.destroy_client(self._callers.pop(service))
         raise absent or self.no_control_process()
 
     def no_control_process(self) -> NoAnswerError:
