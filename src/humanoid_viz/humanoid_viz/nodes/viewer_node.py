@@ -9,9 +9,7 @@ from typing import Any
 from humanoid_control_msgs.msg import ControlMode, MITCommand, SafetyStatus, StandbyState
 from humanoid_control_msgs.srv import ClearFault
 from rcl_interfaces.msg import IntegerRange
-from rclpy.duration import Duration
 from rclpy.node import Node
-from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, String
 
@@ -39,9 +37,7 @@ class ViewerNode(FixedParameters, Node):  # type: ignore[misc]  # rclpy counts a
         self._wake = self.create_guard_condition(lambda: None)
         self._requests = self.create_publisher(ControlMode, "control_mode", 10)
         self._stops = self.create_publisher(Bool, STOP_TOPIC, 10)
-        # A broken link holds a call back: it is dropped when the operator is told of no answer.
-        in_time = QoSProfile(depth=10, lifespan=Duration(seconds=CLEAR_FAULT_TIMEOUT))
-        self._clear_fault = self.create_client(ClearFault, CLEAR_FAULT, qos_profile=in_time)
+        self._clear_fault = self.create_client(ClearFault, CLEAR_FAULT)
         self._joint_states = PolledTopic(self, JointState, "prime/joint_states", STREAM)
         self._joint_commands = PolledTopic(self, MITCommand, "prime/joint_commands", STREAM)
         self._modes = PolledTopic(self, ControlMode, "control_mode", STREAM)
@@ -188,6 +184,8 @@ class ViewerNode(FixedParameters, Node):  # type: ignore[misc]  # rclpy counts a
         self._answer(text, refused=not result.success)
 
     def _give_up(self, call: Any) -> None:
-        self._clear_fault.remove_pending_request(call)
         call.cancel()
+        # A broken link holds the call back: it is withdrawn when the operator is told of no answer.
+        self.destroy_client(self._clear_fault)
+        self._clear_fault = self.create_client(ClearFault, CLEAR_FAULT)
         self._answer(f"clear fault: no answer within {CLEAR_FAULT_TIMEOUT:g} s", refused=True)

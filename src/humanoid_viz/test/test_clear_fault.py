@@ -1,0 +1,101 @@
+"""CLEAR FAULT of the viewer: its answer on machines whose clocks differ, and a call given up."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import rclpy
+from fault_campaign.disturbing.fake_clock import FakeClock
+from humanoid_control_msgs.srv import ClearFault
+from rclpy.executors import SingleThreadedExecutor
+
+from humanoid_viz.nodes.viewer_node import CLEAR_FAULT, ViewerNode
+from humanoid_viz.state.latest_messages import LatestMessages
+from humanoid_viz.state.state import Statement
+
+BEHIND = 3600  # [s] of the robot's clock
+MODE_MANAGER = """
+import rclpy
+from humanoid_control_msgs.srv import ClearFault
+rclpy.init()
+node = rclpy.create_node("mode_manager")
+def clear(request, response):
+    response.success = True
+    return response
+node.create_service(ClearFault, "/mode_manager/clear_fault", clear)
+rclpy.spin(node)
+"""
+
+
+class Operator:
+    """A viewer without a page."""
+
+    def __init__(self) -> None:
+        self._messages = LatestMessages()
+        rclpy.init()
+        self.node = ViewerNode(self._messages)
+        self._executor = SingleThreadedExecutor()
+        self._executor.add_node(self.node)
+
+    def spin_until(self, condition: Callable[[], bool]) -> None:
+        deadline = time.monotonic() + 30.0
+        while not condition():
+            assert time.monotonic() < deadline, self.answer
+            self._executor.spin_once(timeout_sec=0.02)
+            self.node.run_actions()
+
+    def clear_fault(self) -> str:
+        """Click CLEAR FAULT while DAMPING is stated; return what the page shows at last."""
+        self._messages.put_statement(Statement(1, "damping_controller", ""), time.monotonic())
+        self.node.clear_fault()
+        self.spin_until(lambda: self.answer not in ("", "clear fault: requested"))
+        return self.answer
+
+    @property
+    def answer(self) -> str:
+        answer = self._messages.snapshot(time.monotonic()).answer
+        return "" if answer is None else answer.text
+
+    def close(self) -> None:
+        self._executor.shutdown()
+        self.node.destroy_node()
+        rclpy.try_shutdown()
+
+
+@pytest.fixture
+def operator(domain: int) -> Iterator[Operator]:
+    operator = Operator()
+    yield operator
+    operator.close()
+
+
+def test_the_answer_of_a_robot_whose_clock_is_behind_is_shown(
+    operator: Operator, tmp_path: Path
+) -> None:
+    clock = FakeClock(tmp_path)
+    clock.step(-BEHIND)
+    command = ("env", *(f"{key}={value}" for key, value in clock.environment.items()))
+    robot = subprocess.Popen([*command, sys.executable, "-c", MODE_MANAGER])
+    try:
+        service = f"/{CLEAR_FAULT}"
+        operator.spin_until(lambda: bool(operator.node.count_services(service)))
+        assert operator.clear_fault() == "clear fault: done"
+    finally:
+        robot.kill()
+        robot.wait()
+
+
+def test_a_call_that_was_given_up_is_withdrawn(operator: Operator) -> None:
+    """A broken link would deliver it later, and release a stop."""
+    silent = rclpy.create_node("mode_manager")
+    silent.create_service(ClearFault, f"/{CLEAR_FAULT}", lambda _, response: response)
+    operator.spin_until(lambda: bool(operator.node.count_services(f"/{CLEAR_FAULT}")))
+    first = next(it for it in operator.node.clients if it.srv_type is ClearFault)
+    assert operator.clear_fault() == "clear fault: no answer within 3 s"
+    assert first not in operator.node.clients
+    silent.destroy_node()
