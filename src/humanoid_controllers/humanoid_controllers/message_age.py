@@ -7,6 +7,7 @@ from humanoid_control_common.machine.machine import Machine
 
 WINDOW: Final = 10.0  # [s] for which the shortest delay counts, at least
 MOST_SENDERS: Final = 8
+LATEST: Final = 0.5  # [s] that a request may be on its way: later, nobody expects its effect
 LONGEST_WAIT: Final = 1.0  # [s] counted at most: the system's clock may have been set
 
 

@@ -10,6 +10,7 @@ from typing import Final
 
 from humanoid_control_common.rules.modes import Intent, refusal
 from humanoid_control_common.rules.reasons import NO_REASON, Reason
+from humanoid_controllers.message_age import LATEST
 from humanoid_controllers.reason_codes import REQUEST_LATE
 
 
@@ -24,8 +25,6 @@ class Button(IntEnum):
     BACK = 6
     START = 7
 
-
-LATEST: Final = 0.5  # [s] that a message may be on its way
 
 # In order of precedence: all buttons pressed at once mean DAMP.
 CHORDS: Final = (

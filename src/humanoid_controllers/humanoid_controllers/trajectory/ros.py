@@ -22,7 +22,7 @@ from humanoid_controller_manager.ros.topics.bounded_topic import (
 )
 from humanoid_controller_manager.ros.topics.message_template import nanoseconds
 from humanoid_controller_manager.ros.topics.qos_profiles import LATCHED
-from humanoid_controllers.message_age import MessageAge, MessageInfo
+from humanoid_controllers.message_age import LATEST, MessageAge, MessageInfo
 from humanoid_controllers.trajectory.controller import JointTrajectoryController
 from humanoid_controllers.trajectory.goal import Goal, Progress, Status, Tolerances
 from humanoid_controllers.trajectory.planner import NOT_IN_CHARGE
@@ -85,7 +85,8 @@ class TrajectoryRosSide:
         self._context = context
         self._planner = controller.planner
         self._follower = controller.follower
-        self._jog_timeout, self._age = controller.jog_timeout, MessageAge()
+        self._jog_timeout = controller.jog_timeout
+        self._jog_age, self._trajectory_age = MessageAge(), MessageAge()
         self._warn_once = LogOnChange(context.node.get_logger().warning)
         self._log_refusal = refusal_log(context.node, "motion refused")
         self._refusal = ""  # of the latest request
@@ -94,16 +95,27 @@ class TrajectoryRosSide:
         self._published: tuple[Any, ...] = ()
         self._published_at = 0.0  # [s], the loop's time
 
-    def on_trajectory(self, message: JointTrajectory, _: object = None) -> None:
-        """Follow a trajectory. A refusal is logged."""
-        self.try_plan(lambda: self.follow(message))
+    def on_trajectory(self, message: JointTrajectory, info: MessageInfo) -> None:
+        """Follow a trajectory; not one for now that an interrupted connection kept.
+
+        A refusal is logged.
+        """
+        late = self._lateness(self._trajectory_age, info)
+
+        def follow() -> Goal:
+            if nanoseconds(message.header.stamp) == 0:
+                _refuse_late("trajectory", late, LATEST)
+            return self.follow(message)
+
+        self.try_plan(follow)
 
     def on_jog(self, message: JointJog, info: MessageInfo) -> None:
         """Move while such messages arrive; not for one that an interrupted connection kept."""
         now = self._context.now()
+        late = self._lateness(self._jog_age, info)
 
         def jog() -> Goal:
-            self._refuse_late(info)
+            _refuse_late("jog message", late, self._jog_timeout)
             return self._planner.jog(_by_name(message.joint_names, message.velocities), now)
 
         self.try_plan(jog)
@@ -182,16 +194,9 @@ class TrajectoryRosSide:
 
     # Inside.
 
-    def _refuse_late(self, info: MessageInfo) -> None:
-        """Raise MotionRefusedError for a jog message whose key may have been released since."""
-        if self._context.simulated:
-            return
-        late = self._age.overdue(info, self._context.machine)
-        if late > self._jog_timeout:
-            raise MotionRefusedError(
-                f"a jog message came {late:.2f} s late, expected {self._jog_timeout:g} s at most: "
-                "the connection was interrupted, or a clock was set"
-            )
+    def _lateness(self, age: MessageAge, info: MessageInfo) -> float:
+        """Return how late [s] a message is; `age` learns from each of its topic."""
+        return 0.0 if self._context.simulated else age.overdue(info, self._context.machine)
 
     def _absence(self) -> str:
         """Return that the controller is not in charge, and what changes it."""
@@ -237,6 +242,15 @@ class TrajectoryRosSide:
         if asked == 0 or snapshot is None:
             return None
         return snapshot.now + (asked - self._context.stamp_ns(snapshot)) * 1e-9
+
+
+def _refuse_late(what: str, late: float, latest: float) -> None:
+    """Raise MotionRefusedError for a message that its sender may have given up since."""
+    if late > latest:
+        raise MotionRefusedError(
+            f"a {what} came {late:.2f} s late, expected {latest:g} s at most: the connection was "
+            "interrupted, a clock was set, or the clocks of two senders differ"
+        )
 
 
 def trajectory_size(joints: int) -> int:

@@ -91,7 +91,7 @@ def test_a_refusal_is_logged_again_after_a_motion_was_accepted(bench: Any) -> No
     context = PluginContext(node, None, lambda: bench.now, lambda _: 0)  # type: ignore[arg-type]
     ros = TrajectoryRosSide(context, bench.controller)
     for position in (9.0, 9.0, 0.5, 9.0):
-        ros.on_trajectory(_trajectory(position))
+        ros.on_trajectory(_trajectory(position), {"received_timestamp": 0, "source_timestamp": 0})
         bench.run(2.0)
     assert len(lines) == 2
     assert lines[0] == lines[1]
@@ -232,6 +232,37 @@ def test_a_jog_that_was_held_back_on_its_way_moves_nothing(side: Side) -> None:
     side.tick(50)
     assert side.bench.command.position[2] == rested
     assert "s late, expected 0.2 s at most" in side.states[-1].refusal
+
+
+def test_a_trajectory_for_now_that_was_held_back_on_its_way_moves_nothing(side: Side) -> None:
+    """It was given up long ago, perhaps. One with a stamp ahead is what its sender planned."""
+    side.trajectories.publish(_trajectory(0.5))
+    side.spin_until(lambda: bool(side.bench.follower._offered._slot))
+    side.tick(200)
+    side.machine.late = 600_000_000
+    side.trajectories.publish(_trajectory(0.9))
+    side.spin_until(lambda: side.tick() or bool(side.states[-1].refusal))
+    side.tick(200)
+    assert side.bench.command.position[1] == pytest.approx(0.5)
+    assert "a trajectory came 0.6" in side.states[-1].refusal
+    side.trajectories.publish(_trajectory(0.9, STAMPED + 1))
+    side.spin_until(lambda: side.tick() or side.bench.command.position[1] > 0.8)
+
+
+def test_the_delay_of_a_sender_is_known_from_its_trajectories_in_other_modes(side: Side) -> None:
+    def refused(why: str) -> bool:
+        return any(why in it.refusal for it in side.states)
+
+    def in_damping() -> None:
+        side.leaves(Mode.DAMPING, "damping_controller")
+
+    in_damping()
+    side.trajectories.publish(_trajectory())
+    side.spin_until(lambda: in_damping() or refused("not in charge"))
+    side.bench.activate()
+    side.machine.late = 600_000_000
+    side.trajectories.publish(_trajectory())
+    side.spin_until(lambda: side.tick() or refused("a trajectory came 0.6"))
 
 
 @pytest.mark.parametrize(
