@@ -23,10 +23,10 @@ from humanoid_controller_manager.ros.topics.bounded_topic import (
     refusal_log,
 )
 from humanoid_controller_manager.ros.topics.diagnostics import diagnostic_array
+from humanoid_controller_manager.ros.topics.message_age import MessageAge, MessageInfo
 from humanoid_controller_manager.ros.topics.message_template import MessageTemplate, nanoseconds
 from humanoid_controller_manager.ros.topics.rows_reader import RowsReader
 from humanoid_controllers.joint_state_broadcaster import JointStateBroadcaster
-from humanoid_controllers.message_age import MessageAge, MessageInfo
 from humanoid_controllers.remote import RemotePolicyController, checked_command, command_array
 from humanoid_controllers.remote_report import RemoteReport
 
@@ -174,16 +174,13 @@ class _RemoteSide:
 
         `stamp`: [ns] of its header.
         """
-        arrival, now = self._context.now(), self._machine.system_time_ns()
-        simulated = self._context.simulated
+        now = self._machine.system_time_ns()
         self._report.stream.arrived(
             (info["received_timestamp"] or now) * 1e-9,
             info.get("publication_sequence_number"),
-            stamp * 1e-9 if stamp and not simulated else None,
+            stamp * 1e-9 if stamp and not self._context.simulated else None,
         )
-        if not simulated:
-            arrival -= self._age.overdue(info, self._machine)
-        return arrival
+        return self._age.arrival(info, self._context)
 
 
 def command_size(joints: int) -> int:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from humanoid_control_common.rules.modes import Intent
-from humanoid_controllers.message_age import LATEST
+from humanoid_controller_manager.ros.topics.message_age import LATEST
 from humanoid_controllers.mode_manager.gamepad import (
     CHORDS,
     Button,

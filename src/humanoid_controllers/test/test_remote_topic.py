@@ -21,9 +21,13 @@ from humanoid_control_common.machine.linux import LinuxMachine
 from humanoid_control_common.robot.mit_interface import JointCommand
 from humanoid_controller_manager.controller import RobotFacts
 from humanoid_controller_manager.ros.plugin_context import PluginContext
-from humanoid_controller_manager.ros.topics import bounded_topic
-from humanoid_controllers import message_age, ros
-from humanoid_controllers.message_age import LONGEST_WAIT, MessageAge, waiting_time
+from humanoid_controller_manager.ros.topics import bounded_topic, message_age
+from humanoid_controller_manager.ros.topics.message_age import (
+    LONGEST_WAIT,
+    MessageAge,
+    waiting_time,
+)
+from humanoid_controllers import ros
 from humanoid_controllers.remote import RemotePolicyController
 
 NOW = 100.0  # [s] of the loop

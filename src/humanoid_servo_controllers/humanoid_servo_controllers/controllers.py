@@ -192,11 +192,13 @@ class ServoController(Controller):
 
     def _take_news(self, state: JointState, now: float) -> None:
         received = self._commands.take()
-        if received is not None:
+        if received is not None and now - received[1] <= self._timeout:
             (self._command, self._arrival), self._stale = received, False
         elif now - self._arrival > self._timeout:
             self._command, self._arrival = self._servo.start(state), np.inf
             self._stale = True
+        elif received is not None and self._arrival == np.inf:
+            self._stale = True  # a late command has no effect
         gains = self._new_gains.take()
         if gains is not None and self._servo.pid is not None:
             self._servo.pid.set_gains(gains)

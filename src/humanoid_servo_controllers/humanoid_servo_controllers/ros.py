@@ -24,6 +24,7 @@ from humanoid_controller_manager.ros.topics.bounded_topic import (
     message_size,
     refusal_log,
 )
+from humanoid_controller_manager.ros.topics.message_age import MessageAge, MessageInfo
 from humanoid_servo_controllers.controllers import (
     MixedPositionVelocityController,
     ServoController,
@@ -73,6 +74,7 @@ class ServoRosSide:
 
     def __init__(self, context: PluginContext, controller: ServoController) -> None:
         self._context, self._controller = context, controller
+        self._age = MessageAge()  # of commands
         self._warn_once = LogOnChange(context.node.get_logger().warning)
         self._names = list(controller.joints.names)
         self._states = context.node.create_publisher(ServoState, "~/state", 10)
@@ -83,10 +85,11 @@ class ServoRosSide:
 
             self._of_joints = joint_controller_state.JointControllerStates(context, self._names)
 
-    def on_commands(self, message: Float64MultiArray, _: object = None) -> None:
+    def on_commands(self, message: Float64MultiArray, info: MessageInfo) -> None:
         """Follow a command; log once why one is refused."""
+        arrival = self._age.arrival(info, self._context)
         values = np.array(message.data, dtype=np.float64)
-        self._try(lambda: self._controller.receive(values, self._context.now()))
+        self._try(lambda: self._controller.receive(values, arrival))
 
     def on_factor(self, message: Float64) -> None:
         """Limit the efforts; log once why a factor is refused."""

@@ -164,6 +164,22 @@ def test_the_operator_is_warned_while_commands_are_stale() -> None:
     assert not bench.controller.remark
 
 
+def test_a_command_that_comes_later_than_its_time_out_has_no_effect() -> None:
+    bench = Bench(VelocityController, command_timeout=0.05)
+
+    def send_late(*command: float) -> None:
+        bench.controller.receive(np.array(command), bench.now - 0.06)
+
+    send_late(1.0, 1.0)
+    assert not bench.tick().any()
+    assert bench.controller.remark.startswith("stale commands")
+    bench.send(0.5, 0.5)
+    driven = bench.tick()
+    send_late(-1.0, -1.0)
+    np.testing.assert_allclose(bench.tick(), driven)
+    assert not bench.controller.remark
+
+
 def test_gains_change_for_one_joint_and_come_back() -> None:
     bench = Bench(PositionController, deadband=0.0, gains={"p": 2.0})
     bench.send(0.8, 0.3)

@@ -13,6 +13,7 @@ from std_msgs.msg import Float64, Float64MultiArray
 from std_srvs.srv import Trigger
 from test_support.lone_node import LoneNode
 
+from humanoid_control_common.machine.linux import LinuxMachine
 from humanoid_control_common.robot.joints import JointLimits, JointSet
 from humanoid_control_common.robot.mit_interface import JointCommand, JointState
 from humanoid_controller_manager.controller import RobotFacts
@@ -29,22 +30,36 @@ NAMES = ("knuckle", "tip")
 STAMPED = 1000  # [s], the ROS time of every tick
 
 
+class LateMachine(LinuxMachine):
+    """Messages are looked at late: the system's time is ahead of their sending."""
+
+    late = 0  # [ns]
+
+    def system_time_ns(self) -> int:
+        return super().system_time_ns() + self.late
+
+
 class Side(LoneNode):
     """A servo controller with its ROS side; the test ticks the loop."""
 
-    def __init__(self, kind: type[ServoController]) -> None:
+    def __init__(self, kind: type[ServoController], **parameters: float) -> None:
         super().__init__("servo_controller")
         limit = np.ones(2)
         robot = RobotFacts(JointSet(NAMES), JointLimits(-limit, limit, limit, 5 * limit), 1000.0)
         self.controller = kind()
-        raw = {"gains": {"p": 2.0}, "deadband": 0.0}
+        raw = {"gains": {"p": 2.0}, "deadband": 0.0, **parameters}
         self.controller.on_configure(kind.Parameters.model_validate(raw), robot)
         self.state, self.command, self.now = JointState(2), JointCommand(2), 5.0
         self.state.array.fill(0.0)
         self.state.velocity[0] = 0.125
         self.controller.on_activate(self.state, JointCommand(2), self.now)
+        self.machine = LateMachine()
         self.plugin_context = PluginContext(
-            self.node, robot, lambda: self.now, lambda _: STAMPED * 1_000_000_000
+            self.node,
+            robot,
+            lambda: self.now,
+            lambda _: STAMPED * 1_000_000_000,
+            machine=self.machine,
         )
         self._listener = attach_servo(self.plugin_context, self.controller)
         self.states: list[ServoState] = []
@@ -76,8 +91,13 @@ def travelling() -> Iterator[Side]:
     yield from started(MixedPositionVelocityController)
 
 
-def started(kind: type[ServoController]) -> Iterator[Side]:
-    found = Side(kind)
+@pytest.fixture
+def timed() -> Iterator[Side]:
+    yield from started(PositionController, command_timeout=10.0)
+
+
+def started(kind: type[ServoController], **parameters: float) -> Iterator[Side]:
+    found = Side(kind, **parameters)
     yield found
     found.close()
 
@@ -99,6 +119,17 @@ def test_commands_and_factors_arrive_and_are_in_the_published_state(side: Side) 
     assert (list(state.p), list(state.i_clamp_max)) == ([2.0, 2.0], [0.0, 0.0])
     assert state.time_step == 0.001
     assert state.header.stamp.sec == STAMPED
+
+
+def test_a_command_that_was_held_back_on_its_way_is_no_fresh_one(timed: Side) -> None:
+    timed.commands.publish(Float64MultiArray(data=[0.5, -1.0]))
+    timed.efforts([1.0, -2.0])
+    timed.machine.late = 9_900_000_000
+    timed.commands.publish(Float64MultiArray(data=[0.25, 0.0]))
+    timed.efforts([0.5, 0.0])
+    timed.now += 0.2
+    assert timed.tick() == [0.0, 0.0]
+    assert timed.controller.remark.startswith("stale commands")
 
 
 def test_a_flood_of_commands_that_are_too_large_does_not_fill_the_log(

@@ -26,11 +26,11 @@ from humanoid_controller_manager.ros.process.companion import Companion
 from humanoid_controller_manager.ros.process.ros_session import RosSession, parameters_of
 from humanoid_controller_manager.ros.process.shutdown_report import ShutdownReport
 from humanoid_controller_manager.ros.topics.bounded_topic import BoundedTopic, refusal_log
+from humanoid_controller_manager.ros.topics.message_age import MessageAge, MessageInfo
 from humanoid_controller_manager.ros.topics.message_template import MessageTemplate
 from humanoid_controller_manager.ros.topics.qos_profiles import LATCHED_HISTORY
 from humanoid_controller_manager.ros.topics.safety_messages import safety_report
 from humanoid_controller_manager.switching.switch_requests import SwitchAnswer, SwitchAuthority
-from humanoid_controllers.message_age import MessageAge, MessageInfo
 from humanoid_controllers.mode_manager import emergency_stop
 from humanoid_controllers.mode_manager.answer import Answer
 from humanoid_controllers.mode_manager.emergency_stop import EmergencyStop

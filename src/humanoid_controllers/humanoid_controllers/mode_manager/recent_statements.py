@@ -4,7 +4,7 @@ from collections import deque
 
 from humanoid_control_common.rules.modes import Intent, refusal
 from humanoid_control_common.rules.reasons import NO_REASON, Reason
-from humanoid_controllers.message_age import LATEST
+from humanoid_controller_manager.ros.topics.message_age import LATEST
 from humanoid_controllers.reason_codes import REQUEST_LATE
 
 

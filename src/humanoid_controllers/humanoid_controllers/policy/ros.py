@@ -10,7 +10,7 @@ from sensor_msgs.msg import Imu
 from humanoid_control_common.machine.realtime import COMPANION_PRIORITY
 from humanoid_control_common.robot.joints import FloatArray
 from humanoid_controller_manager.ros.plugin_context import PluginContext
-from humanoid_controllers.message_age import MessageAge, MessageInfo
+from humanoid_controller_manager.ros.topics.message_age import MessageAge, MessageInfo
 from humanoid_controllers.policy.controller import RlPolicyController
 from humanoid_controllers.policy.live_inputs import ImuSample, VelocityCommand
 from humanoid_policy.observation.terms import Source, projected_gravity
@@ -63,7 +63,7 @@ class PolicyRosSide:
 
     def on_imu(self, message: Imu, info: MessageInfo) -> None:
         """Keep a valid message; log what is wrong with the first one that is not."""
-        arrival = self._arrival(self._imu_age, info)
+        arrival = self._imu_age.arrival(info, self._context)
         turning, at = message.angular_velocity, message.orientation
         velocity = np.array([turning.x, turning.y, turning.z])
         orientation = np.array([at.x, at.y, at.z, at.w])
@@ -75,19 +75,11 @@ class PolicyRosSide:
 
     def on_velocity(self, message: Twist, info: MessageInfo) -> None:
         """Keep a valid command; log what is wrong with the first one that is not."""
-        arrival = self._arrival(self._velocity_age, info)
+        arrival = self._velocity_age.arrival(info, self._context)
         linear, angular = message.linear, message.angular
         value = np.array([linear.x, linear.y, angular.z])
         if self._accepted("velocity command", _numbers_problem(value)):
             self._live.velocity.put(VelocityCommand(value, arrival))
-
-    def _arrival(self, age: MessageAge, info: MessageInfo) -> float:
-        """Return when a message could have been looked at first [s], on the loop's clock."""
-        context = self._context
-        now = context.now()
-        if context.simulated:
-            return now
-        return now - age.overdue(info, context.machine)
 
     def _accepted(self, what: str, problem: str) -> bool:
         """Return whether there is no problem; log the first one of several in a row."""

@@ -20,9 +20,9 @@ from humanoid_controller_manager.ros.topics.bounded_topic import (
     message_size,
     refusal_log,
 )
+from humanoid_controller_manager.ros.topics.message_age import LATEST, MessageAge, MessageInfo
 from humanoid_controller_manager.ros.topics.message_template import nanoseconds
 from humanoid_controller_manager.ros.topics.qos_profiles import LATCHED
-from humanoid_controllers.message_age import LATEST, MessageAge, MessageInfo
 from humanoid_controllers.trajectory.controller import JointTrajectoryController
 from humanoid_controllers.trajectory.goal import Goal, Progress, Status, Tolerances
 from humanoid_controllers.trajectory.planner import NOT_IN_CHARGE

@@ -17,7 +17,7 @@ from test_support.machine import TestMachine
 from humanoid_control_common.machine.linux import LinuxMachine
 from humanoid_control_common.machine.machine import Thread
 from humanoid_controller_manager.ros.plugin_context import PluginContext
-from humanoid_controllers.message_age import MessageInfo
+from humanoid_controller_manager.ros.topics.message_age import MessageInfo
 from humanoid_controllers.policy.ros import PolicyRosSide, attach_policy
 from humanoid_policy.errors import PolicyFailedError
 

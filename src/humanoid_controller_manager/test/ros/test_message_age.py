@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from humanoid_controllers.message_age import MOST_SENDERS, WINDOW, MessageAge
+from humanoid_controller_manager.ros.topics.message_age import MOST_SENDERS, WINDOW, MessageAge
 
 SECOND = 1_000_000_000  # [ns]
 DAY = 86_400 * SECOND

@@ -4,6 +4,7 @@ from collections.abc import Hashable, Mapping
 from typing import Any, Final, NotRequired, TypedDict
 
 from humanoid_control_common.machine.machine import Machine
+from humanoid_controller_manager.ros.plugin_context import PluginContext
 
 WINDOW: Final = 10.0  # [s] for which the shortest delay counts, at least
 MOST_SENDERS: Final = 8
@@ -33,6 +34,14 @@ class MessageAge:
 
     def __init__(self) -> None:
         self._shortest: dict[Hashable, _RecentMinimum] = {}
+
+    def arrival(self, info: MessageInfo, context: PluginContext) -> float:
+        """Return when a message could have been looked at first [s], on the loop's clock.
+
+        With simulated time, which differs from the system's, that is now.
+        """
+        now = context.now()
+        return now if context.simulated else now - self.overdue(info, context.machine)
 
     def overdue(self, info: MessageInfo, machine: Machine) -> float:
         """Return how long ago [s] a message could have been looked at, by the clocks of `machine`.
