@@ -80,6 +80,25 @@ def test_buttons_held_when_the_gamepad_connects_request_nothing() -> None:
     pad = Gamepad()
     assert pad.pressed(held(Button.L1, Button.A)) is None
     assert pad.pressed(held(Button.L1, Button.A)) is None
+    assert Gamepad().pressed(held(Button.X)) is Intent.DAMP, "it moves nothing"
+
+
+def test_buttons_held_when_another_gamepad_publishes_request_nothing_until_released() -> None:
+    pad = Gamepad()
+    assert pad.pressed(NONE, 7) is None
+    assert pad.pressed(held(Button.L1, Button.A), 1) is None, "connected again"
+    assert pad.pressed(held(Button.L1, Button.A), 2) is None
+    assert pad.pressed(NONE, 3) is None
+    assert pad.pressed(held(Button.L1, Button.A), 4) is Intent.LOAD
+
+
+def test_chord_stuck_on_a_second_gamepad_requests_nothing_and_damp_of_the_first_counts() -> None:
+    pad, stuck = Gamepad(), held(Button.L1, Button.A)
+    intents = []
+    for number in range(3):
+        intents.append(pad.pressed(held(Button.X) if number == 2 else NONE, 10 + number))
+        intents.append(pad.pressed(stuck, 40 + number))
+    assert intents == [None, None, None, None, Intent.DAMP, None]
 
 
 def test_damp_wins_over_whatever_else_is_pressed(gamepad: Gamepad) -> None:
@@ -114,7 +133,11 @@ def test_an_intent_comes_only_with_a_chord_that_was_not_held_before(
         intent = pad.pressed(state)
         now = {button for button in Button if button < len(state) and state[button]}
         fresh = [
-            i for i, chord in CHORDS if before is not None and chord <= now and not chord <= before
+            i
+            for i, chord in CHORDS
+            if (before is not None or i is Intent.DAMP)
+            and chord <= now
+            and not chord <= (before or set())
         ]
         assert intent == (fresh[0] if fresh else None)
         before = now

@@ -1,6 +1,8 @@
 """Requests of a gamepad whose messages come late, as over a radio link that was interrupted."""
 
 from collections.abc import Callable, Iterable
+from functools import partial
+from itertools import count
 
 import pytest
 from sensor_msgs.msg import Joy
@@ -23,15 +25,20 @@ def damped(tmp_path_factory: pytest.TempPathFactory) -> Prime:
 
 
 def sender(prime: Prime) -> Callable[[Iterable[Button], float], None]:
-    """Return a function that delivers held buttons `late` [s]; the first message is in time."""
+    """Return a function that delivers held buttons `late` [s], as a gamepad of its own.
+
+    The first message, without buttons, is in time.
+    """
     bus = prime.client.node.bus
     (subscription,) = bus.topic("/joy").subscriptions
+    numbers = count(1)
 
     def send(buttons: Iterable[Button], late: float) -> None:
         held = [int(number in buttons) for number in range(11)]
         message, sent = CarriedMessage(Joy, Joy(buttons=held)), bus.scheduler.now
         sent -= round(late * 1e9)
-        bus.scheduler.call_at(bus.scheduler.now + 1, lambda: subscription.arrive(message, sent))
+        arrive = partial(subscription.arrive, message, sent, next(numbers))
+        bus.scheduler.call_at(bus.scheduler.now + 1, arrive)
         prime.client.next_statements(5)
 
     send((), 0.0)
@@ -57,3 +64,12 @@ def test_damp_and_stop_count_however_late_they_come(damped: Prime, button: Butto
     send = sender(damped)
     send((button,), 8.0)
     damped.client.until(lambda: damped.client.now.mode == Mode.DAMPING, "DAMPING")
+
+
+def test_a_chord_held_on_a_second_gamepad_moves_nothing(damped: Prime) -> None:
+    damped.client.enter(Mode.DAMPING)
+    one, other = sender(damped), sender(damped)
+    for _ in range(3):
+        one((), 0.0)
+        other(LOAD, 0.0)
+    assert damped.client.now.mode == Mode.DAMPING

@@ -62,17 +62,23 @@ class Gamepad:
 
     def __init__(self) -> None:
         self._held: frozenset[Button] | None = None
+        self._number: int | None = None
 
-    def pressed(self, buttons: Sequence[int]) -> Intent | None:
+    def pressed(self, buttons: Sequence[int], number: int | None = None) -> Intent | None:
         """Return the intent of the chord that `buttons` (0 or 1 each) complete, None if none.
 
-        Chords held when the gamepad is connected do not count until they are released.
+        Chords held when a gamepad is connected, at first or again, do not count until they are
+        released; only DAMP does.
+
+        `number`: of the message, by its publisher; None if the middleware does not count. One that
+        does not follow the last number is of another publisher: a gamepad connected again, or a
+        second one.
         """
         held = frozenset(button for button in Button if button < len(buttons) and buttons[button])
-        before, self._held = self._held, held
-        if before is None:
-            return None
+        follows = number is None or self._number is None or number == self._number + 1
+        before, self._held, self._number = self._held if follows else None, held, number
         for intent, chord in CHORDS:
-            if chord <= held and not chord <= before:
+            known = before is not None or intent is Intent.DAMP
+            if known and chord <= held and not chord <= (before or frozenset()):
                 return intent
         return None

@@ -256,7 +256,8 @@ class ModeManagerNode(Companion, SwitchAuthority):
         if stop_pressed(message.buttons):
             self._emergency_stop.press("gamepad")
             self.changed()
-        intent = self._gamepad.pressed(message.buttons)
+        number = info.get("publication_sequence_number")
+        intent = self._gamepad.pressed(message.buttons, number)
         if intent is not None:
             self._handle_in_time(intent, late_refusal(intent, late))
 

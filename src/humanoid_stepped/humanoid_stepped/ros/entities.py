@@ -99,11 +99,19 @@ class Subscription(Entity):
         self._with_info = len(inspect.signature(callback).parameters) > 1
         node.bus.join(self)
 
-    def arrive(self, message: CarriedMessage, sent: int) -> None:
-        """Take a message that was sent at `sent` [ns]; a full queue drops its oldest."""
+    def arrive(self, message: CarriedMessage, sent: int, number: int | None = None) -> None:
+        """Take a message that was sent at `sent` [ns]; a full queue drops its oldest.
+
+        `number`: of its publisher's messages; None, as of a middleware that does not count.
+        """
         now = self.node.machine.system_time_ns()
         age = self.node.bus.scheduler.now - sent
-        info = {"received_timestamp": now, "source_timestamp": now - age, "publisher_gid": None}
+        info = {
+            "received_timestamp": now,
+            "source_timestamp": now - age,
+            "publisher_gid": None,
+            "publication_sequence_number": number,
+        }
         self._queue.append((message, info))
         if self.is_ready():
             self.node.notify(self)
