@@ -251,6 +251,19 @@ def test_a_second_stack_moves_no_gain_and_the_robot_s_own_mode_comes_true_again(
     assert {tuple(v.values()) for v in component.values.values()} == {(0, 56, 0, 0, 1)}
 
 
+def test_of_two_managers_that_start_at_once_one_remains(
+    component: FakeComponent, start_manager: StartManager
+) -> None:
+    """Each hears nothing of the other before both are active."""
+    started = [start_manager(), start_manager()]
+    component.confirmed()
+    (ended,) = [it for it in started if it.process.poll() is not None]
+    assert ended.wait() == 1
+    assert "erob_impedance_manager process is already running" in ended.text()
+    component.switch(ControlMode.DAMPING)
+    component.confirmed()
+
+
 def test_requests_are_followed_only_on_a_bench(
     component: FakeComponent, start_manager: StartManager
 ) -> None:

@@ -18,7 +18,8 @@ from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.machine.realtime import COMPANION_PRIORITY, make_thread_realtime
 from humanoid_control_common.middleware.polled_topic import PolledTopic
 from humanoid_control_common.middleware.steady_timer import create_steady_timer
-from humanoid_control_common.robot.robot_namespace import checked_namespace
+from humanoid_control_common.robot.domain_lock import take_domain_lock
+from humanoid_control_common.robot.robot_namespace import checked_namespace, namespace_of
 from humanoid_controller_manager.ros.parameters import node_document, parse
 from humanoid_controller_manager.ros.process.ros_session import (
     RosSession,
@@ -149,7 +150,7 @@ def _end_second_manager(_: ImpedanceState) -> None:
 def run(arguments: Sequence[str], stop: Event) -> int:
     """Run the manager until `stop` is set. Returns the exit code.
 
-    Wrong parameters end in a sentence on stderr and code 1.
+    Wrong parameters, and another manager on this machine, end in a sentence on stderr and code 1.
     """
     return exit_code(partial(_run, arguments, stop))
 
@@ -159,7 +160,8 @@ def _run(arguments: Sequence[str], stop: Event) -> int:
     # Silence of 0.3 s leads to DAMPING, which a busy machine must not cause. Set before the
     # middleware starts its threads, which inherit the priority.
     make_thread_realtime(COMPANION_PRIORITY)
-    with ros_session(arguments) as ros:
+    # Of two that start at once on one machine each would hear the other too late; see ALONE_FOR.
+    with take_domain_lock(NODE, namespace_of(arguments)), ros_session(arguments) as ros:
         manager = ImpedanceNode(files, ros)
         spin_until(ros, manager.node, stop.is_set)
     return 0
