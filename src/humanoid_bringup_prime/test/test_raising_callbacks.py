@@ -17,6 +17,7 @@ from std_msgs.msg import String
 ROOT = Path(__file__).resolve().parents[3]
 SHIPPED = ROOT / "src" / "humanoid_bringup_prime" / "config" / "prime_controllers.yaml"
 RAISING = """
+import time
 from humanoid_controllers.standby import StandbyController
 from std_msgs.msg import String
 
@@ -40,6 +41,14 @@ def attach(host, controller):
         tick.raising = True
     host.node.create_subscription(String, "/start", start, 10)
     host.node.create_timer(0.01, tick)
+    def publish(snapshot):
+        while publish.hanging:
+            time.sleep(1.0)
+    publish.hanging = False
+    def hang(message):
+        publish.hanging = True
+    host.node.create_subscription(String, "/hang", hang, 10)
+    return publish
 
 def attach_hardware(host, component):
     listen(host.node, "/order_hardware")
@@ -130,3 +139,13 @@ def test_a_callback_that_the_process_cannot_do_without_leads_down_in_order(
     assert "powering down: DAMPING until the joints are slow, then no torque" in text
     assert text.count("obeyed") == 1
     assert "fell to damping_controller" in text
+
+
+def test_a_listener_that_hangs_is_left_and_leads_down_in_order(running: Any, client: Any) -> None:
+    _tell(client, "/hang", "")
+    client.until(lambda: client.now.mode == ControlMode.DAMPING, "DAMPING")
+    client.until(lambda: client.commands[-1].damping[0] == 6.0, "joint commands again")
+    assert running.wait() == 1
+    text = running.text()
+    assert "'publish' of standby_controller has not returned for 1 s" in text
+    assert "powering down: DAMPING until the joints are slow, then no torque" in text

@@ -10,6 +10,7 @@ from humanoid_control_cli.robot import operator_requests
 from humanoid_control_common import ending_times as times
 from humanoid_controller_manager.loop import loop_thread
 from humanoid_controller_manager.ros.execution import callbacks
+from humanoid_controller_manager.ros.topics import snapshot_publisher
 from humanoid_controllers.mode_manager.loop_liveness import LONGEST_TICK
 from humanoid_controllers.mode_manager.power_down import SETTLE_LIMIT, ZERO_LIMIT
 from humanoid_controllers.mode_manager.power_down_service import ANSWER_TIME
@@ -30,7 +31,7 @@ def test_ending_times_cover_the_timeouts_of_all_steps() -> None:
     can = claim.TIMEOUT + disabling.LONGEST + 2 * guard_process.PARTING
     can += 2 * (timing.silence + sending.UNCONFIRMED) + timing.disable_timeout
     assert can + BETWEEN <= times.CAN_EXIT
-    assert ANSWER_TIME + 4 * BETWEEN <= times.PROCESS_END
+    assert snapshot_publisher.JOIN_TIMEOUT + ANSWER_TIME + 4 * BETWEEN <= times.PROCESS_END
 
 
 def test_the_exit_of_drives_that_answer_nothing_takes_twelve_seconds() -> None:

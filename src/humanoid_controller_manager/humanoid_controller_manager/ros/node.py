@@ -123,7 +123,7 @@ class ControllerManagerNode:
         # A loop that runs as fast as possible must not flood the subscribers.
         interval = 0.0 if self.loop_thread.paced else 1.0 / rate
         self._own_listeners = [*self._attach_hardware(), *self._gravity_listener()]
-        self._snapshot_publisher = SnapshotPublisher(
+        self.snapshot_publisher = SnapshotPublisher(
             interval, self.machine, realtime=self.loop_thread.realtime
         )
         self._set_listeners(listeners_of(self.registry.records))
@@ -138,7 +138,7 @@ class ControllerManagerNode:
         self._diagnostician = Diagnostician(
             self.loop,
             self.loop_thread,
-            lambda: self._snapshot_publisher.overwritten,
+            lambda: self.snapshot_publisher.overwritten,
             lambda: [it for diagnose in self.also_diagnosed for it in diagnose()],
             self.machine.clock,
         )
@@ -154,7 +154,7 @@ class ControllerManagerNode:
             namespace=self.namespace,
             machine=self.machine,
         )
-        self._snapshot_publisher.start()
+        self.snapshot_publisher.start()
         try:
             self.loop_thread.start(self._initial)
         except Exception:
@@ -172,7 +172,7 @@ class ControllerManagerNode:
         try:
             self.loop_thread.stop()
         finally:
-            self._snapshot_publisher.stop()
+            self.snapshot_publisher.stop()
             if self.loop_thread.failure is None:  # else the black box needs the record
                 self._end_recorder()
 
@@ -342,7 +342,7 @@ class ControllerManagerNode:
         """Record and pass on a snapshot; in the loop's thread."""
         if self.recorder is not None:
             self.recorder.record(snapshot)
-        self._snapshot_publisher.put(snapshot)
+        self.snapshot_publisher.put(snapshot)
 
     def _exchange(
         self, slots: Mapping[str, ControllerSlot], listeners: Sequence[SnapshotListener]
@@ -351,7 +351,7 @@ class ControllerManagerNode:
         self._set_listeners(listeners)
 
     def _set_listeners(self, listeners: Sequence[SnapshotListener]) -> None:
-        self._snapshot_publisher.listen([*listeners, *self._own_listeners])
+        self.snapshot_publisher.listen([*listeners, *self._own_listeners])
 
     def _end_recorder(self) -> None:
         if self.recorder is not None:

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from humanoid_controller_manager.loop.latest_value import LatestValue
-from humanoid_controller_manager.ros.topics.snapshot_publisher import SnapshotPublisher
+from humanoid_controller_manager.ros.topics import snapshot_publisher
+from humanoid_controller_manager.ros.topics.snapshot_publisher import HANGING, SnapshotPublisher
 
 TIMEOUT = 60.0  # [s] limit of the wait for another thread; a passing test never reaches it
 
@@ -127,7 +128,8 @@ def test_snapshots_overwritten_before_publication_are_counted() -> None:
     assert outbox.overwritten == 2
 
 
-def test_stop_publishes_the_waiting_snapshot() -> None:
+def test_stop_publishes_the_waiting_snapshot(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(snapshot_publisher, "JOIN_TIMEOUT", TIMEOUT)
     listener = Listener()
     listener.gate.clear()
     outbox = _outbox(listener)
@@ -181,6 +183,46 @@ def test_a_listener_that_raises_does_not_stop_the_others_and_is_logged_once(
     outbox.stop()
     assert listener.received[:3] == [Tick(1), Tick(2), Tick(3)]
     assert caplog.text.count("failed to publish") == 1
+
+
+def test_a_listener_that_hangs_is_named_once_and_the_others_go_on_without_it() -> None:
+    hanging, listener = Listener(), Listener()
+    hanging.gate.clear()
+    outbox = _outbox(hanging, listener)
+    outbox.put(Tick(1))
+    hanging.wait_for_call()
+    assert [it for look in range(30) if (it := outbox.leave_hanging(0.1 * look))] == [hanging]
+    outbox.put(Tick(2))
+    listener.wait_for_call()
+    hanging.gate.set()  # too late
+    outbox.put(Tick(3))
+    listener.wait_for_call()
+    outbox.stop()
+    assert (hanging.received, listener.received) == ([Tick(1)], [Tick(2), Tick(3)])
+
+
+def test_a_stall_of_the_thread_that_looks_is_none_of_the_listener() -> None:
+    listener = Listener()
+    listener.gate.clear()
+    outbox = _outbox(listener)
+    outbox.put(Tick(1))
+    listener.wait_for_call()
+    looks = [outbox.leave_hanging(now) for now in (0.0, 10.0 * HANGING, 20.0 * HANGING)]
+    listener.gate.set()
+    outbox.stop()
+    assert looks == [None, None, None]
+
+
+def test_stop_does_not_wait_for_a_listener_that_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(snapshot_publisher, "JOIN_TIMEOUT", 0.01)
+    listener = Listener()
+    listener.gate.clear()
+    outbox = _outbox(listener)
+    outbox.put(Tick(1))
+    listener.wait_for_call()
+    outbox.stop()
+    assert listener.received == [Tick(1)]
+    listener.gate.set()
 
 
 def test_an_outbox_nothing_was_put_into_stops() -> None:

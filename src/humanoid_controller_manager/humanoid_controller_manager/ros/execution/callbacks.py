@@ -47,6 +47,10 @@ _NAMES: Final = {"topic_name": "topic", "srv_name": "service"}  # attributes of 
 logger = logging.getLogger(__name__)
 
 
+class ListenerHangsError(Exception):
+    """A listener of snapshots does not return, and nothing was published meanwhile."""
+
+
 @dataclass(frozen=True, slots=True)
 class CallbackFailure:
     """An error of a callback, or of waiting for one."""
@@ -57,6 +61,8 @@ class CallbackFailure:
 
     def __str__(self) -> str:
         """Return the failure in words, for the operator."""
+        if isinstance(self.error, ListenerHangsError):
+            return f"{self.callback} {self.error}"
         where = f" of node '{self.node.get_name()}'" if self.node is not None else ""
         return f"ROS callback {self.callback}{where} raised {repr_of(self.error)}"
 

@@ -17,6 +17,7 @@ from humanoid_controller_manager.ros.execution.callbacks import (
     CALLBACK_ERRORS,
     CallbackFailure,
     FailureGuard,
+    ListenerHangsError,
 )
 from humanoid_controller_manager.ros.node import ControllerManagerNode
 from humanoid_controller_manager.ros.process.companion import (
@@ -28,6 +29,7 @@ from humanoid_controller_manager.ros.process.companion import (
 from humanoid_controller_manager.ros.process.end_requests import EndRequests
 from humanoid_controller_manager.ros.process.ros_session import RosSession, exit_code, ros_session
 from humanoid_controller_manager.ros.process.shutdown_report import ShutdownReport, stop_and_report
+from humanoid_controller_manager.ros.topics.snapshot_publisher import HANGING
 from humanoid_controller_manager.services.service_thread import ServiceThread
 
 SPIN_TIMEOUT = 0.05  # [s]: at least four heartbeats within the loop's limit of 200 ms
@@ -154,6 +156,10 @@ def _execute(
                     lead_down()
                 except CALLBACK_ERRORS as error:
                     failure = CallbackFailure(None, "'lead_down'", error)
+            hanging = manager.snapshot_publisher.leave_hanging(clock())
+            if hanging is not None:
+                text = f"has not returned for {HANGING:g} s: nothing was published meanwhile"
+                failure = CallbackFailure(None, f"'publish' of {hanging}", ListenerHangsError(text))
             if failure is not None:
                 guard.handle(failure, manager.machine.clock())
             guard.enforce_time_limit(manager.machine.clock())
