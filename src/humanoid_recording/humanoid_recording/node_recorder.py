@@ -35,7 +35,8 @@ class NodeRecorder:
         self._missing = list(dict.fromkeys(topics))
         self._recording = recording
         self._notify = notify
-        self._offset = _offset()  # of the recording's times
+        # Of the recording's times, and after it those since the system clock was set.
+        self._offsets = [_offset()]
         self.lost = 0
         self._numbers: dict[str, int] = {}  # of the latest message, by topic
         self._publishers: dict[str, tuple[int, ...]] = {}  # the only one, by topic; (): several
@@ -90,12 +91,14 @@ class NodeRecorder:
 
     def _time(self, arrival: int) -> int:
         """Return the time of `arrival` in the recording: a clock that is set makes no gap in it."""
-        step = _offset() - self._offset
-        if abs(step) < SET:
-            return arrival
-        now = time.monotonic_ns() + self._offset
+        offset = _offset()
+        if abs(offset - self._offsets[-1]) >= SET:
+            self._offsets.append(offset)
+        first = self._offsets[0]
+        now = time.monotonic_ns() + first
         # It may have arrived before the clock was set.
-        return min(arrival, arrival - step, key=lambda it: abs(now - it))
+        possible = (arrival - it + first for it in self._offsets)
+        return min(possible, key=lambda it: abs(now - it))
 
 
 def _offset() -> int:

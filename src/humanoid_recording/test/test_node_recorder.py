@@ -135,6 +135,21 @@ def test_a_clock_that_is_set_makes_no_gap_in_a_recording(
     assert [it - begin for it in graph.arrivals] == [0, 100, 200]
 
 
+def test_a_message_that_waited_while_the_clock_was_set_back_makes_no_gap(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    begin, wrong = 10**18, 10**17  # [ns]
+    now = SimpleNamespace(monotonic=0, wrong=0)
+    monkeypatch.setattr(time, "monotonic_ns", lambda: now.monotonic)
+    monkeypatch.setattr(time, "time_ns", lambda: begin + now.monotonic + now.wrong)
+    graph = Graph([publisher(type_hash="INVALID")])
+    graph.look()
+    for now.monotonic, now.wrong, stamped in (100, wrong, wrong), (200, 0, wrong), (300, 0, 0):
+        arrival = begin + now.monotonic + stamped
+        graph.receive(b"", {"received_timestamp": arrival, "source_timestamp": 0})
+    assert [it - begin for it in graph.arrivals] == [100, 200, 300]
+
+
 class Sender:
     """Messages with the numbers that a publisher's middleware counts."""
 
