@@ -115,6 +115,7 @@ class JointStreamController(Controller):
         `clock` returns the robot's clock [ns], if that is not the loop's.
         """
         self._file, self._clock = file, clock
+        self._note()
 
     @property
     def file(self) -> StreamFile | None:

@@ -13,9 +13,11 @@ from humanoid_control_common.robot.mit_interface import Capability, JointState, 
 from humanoid_control_common.rules.modes import Mode
 from humanoid_joint_client.status import Execution, Status
 from humanoid_joint_stream.command.stream_execution import LATE, SERVER_SILENCE
+from humanoid_joint_stream.controller import JointStreamController, JointStreamParameters
 from humanoid_joint_stream.facts import SECOND
 from humanoid_joint_stream.server.lease import TIMEOUT
 from humanoid_joint_stream.server.session import Situation
+from humanoid_joint_stream.shared.stream_file import StreamFile
 from src.humanoid_joint_stream.test.joint_bench import (
     COUNT,
     DAMPING,
@@ -28,8 +30,18 @@ from src.humanoid_joint_stream.test.joint_bench import (
     UPPER,
     Bench,
     later,
+    robot_facts,
     update,
 )
+
+
+def test_the_stream_is_inactive_before_remote_is_entered_for_the_first_time() -> None:
+    controller = JointStreamController()
+    chosen = JointStreamParameters(stiffness=KP, damping=KD)
+    controller.on_configure(chosen, robot_facts())
+    file = StreamFile.in_memory(controller.facts)
+    controller.connect(file, None)
+    assert Execution(file.report().execution) is Execution.INACTIVE
 
 
 def test_the_pose_of_the_entry_is_held_until_the_first_command() -> None:
