@@ -28,7 +28,7 @@ class JointStates:
     status: Status  # of that update
     message: str  # why it was rejected
     applied_key: int  # of the update in force
-    applied: int  # tick in which it was executed first
+    applied: int  # time of the tick that executed it first
     position_clipped: bool
     load_clipped: bool
     short_horizon: bool
