@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -41,6 +42,8 @@ from humanoid_servo_controllers.servo.servos import (
     Servo,
     VelocityServo,
 )
+
+logger = logging.getLogger(__name__)
 
 REPORTED: Final = 10  # every so many ticks
 STALE: Final = "stale commands: the joints are left as they are until the next one"
@@ -335,6 +338,9 @@ def _table(file: str, robot: RobotFacts) -> FrictionTable:
         raise ConfigError(
             f"{path}: maps of {', '.join(maps)}, expected one of {', '.join(robot.joints.names)}"
         )
+    missing = [name for name in robot.joints.names if name not in maps]
+    if missing:  # intended, or a misspelt name
+        logger.warning("%s: no map of %s: no friction is added there", path, ", ".join(missing))
     table = [maps.get(name) or flat() for name in robot.joints.names]
     for name, found, limit in zip(robot.joints.names, table, robot.limits.effort, strict=True):
         if found.largest > limit:  # in another unit, it would drive the joint with all its effort

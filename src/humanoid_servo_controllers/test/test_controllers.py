@@ -218,6 +218,20 @@ def test_friction_comes_from_a_file(tmp_path: Path) -> None:
         Bench(EffortController, friction_map=str(path))
 
 
+def test_a_joint_without_a_map_in_the_file_is_named(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "friction.yaml"
+    save_friction_maps(path, FrictionMaps(date(2026, 11, 24), "sweep", {"tip": SMALL}))
+    Bench(EffortController, friction_map=str(path))
+    assert caplog.messages == [f"{path}: no map of knuckle: no friction is added there"]
+    caplog.clear()
+    both = {"tip": SMALL, "knuckle": SMALL}
+    save_friction_maps(path, FrictionMaps(date(2026, 11, 24), "sweep", both))
+    Bench(EffortController, friction_map=str(path))
+    assert not caplog.messages
+
+
 @pytest.mark.parametrize("largest", [-5.1, 400.0])  # [Nm]
 def test_a_friction_map_beyond_the_effort_of_the_joint_is_refused(
     largest: float, tmp_path: Path
