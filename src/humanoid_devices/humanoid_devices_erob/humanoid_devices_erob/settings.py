@@ -148,6 +148,7 @@ def parse_settings(info: HardwareInfo) -> Settings:
     """
     where = info.place
     block = complete(info.parameters, REQUIRED, OPTIONAL, where)
+    _refuse_other_master(block, where)
     joints = [_joint_parameters(joint, where) for joint in info.joints]
     names = info.joint_set.names
     limits = info.limits
@@ -186,6 +187,15 @@ def parse_settings(info: HardwareInfo) -> Settings:
 def _joint_parameters(joint: JointInfo, where: str) -> tuple[str, dict[str, str]]:
     place = f"{where}: joint '{joint.name}'"
     return place, complete(joint.parameters, JOINT_REQUIRED, JOINT_OPTIONAL, place)
+
+
+def _refuse_other_master(block: Mapping[str, str], where: str) -> None:
+    """Raise ConfigError for a number that would have no effect: there are no numbered masters."""
+    if integer(block, "master_id", where, 0xFFFF) != 0:
+        raise ConfigError(
+            f"{where}: master_id is {block['master_id']}, expected 0: this process is the ring's "
+            f"only master. The interface selects the ring (it is {block['interface']})"
+        )
 
 
 def _interface(name: str, where: str) -> str:
