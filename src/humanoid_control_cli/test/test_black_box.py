@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import signal
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -18,12 +19,17 @@ from rclpy.serialization import deserialize_message
 from rich.console import Console
 from test_support.ros.ros_domains import reserved_domain
 
+from humanoid_control_cli.black_box import files
 from humanoid_control_cli.black_box.files import Listing, Row
 from humanoid_control_cli.black_box.view import listed
 from humanoid_control_common.memory_file import FOLDER
 from humanoid_control_common.rules.modes import Mode
 from humanoid_control_common.rules.reasons import Reason
-from humanoid_recording.black_box.fault_report import FaultReport, read_fault_report
+from humanoid_recording.black_box.fault_report import (
+    FaultReport,
+    read_fault_report,
+    read_reasons,
+)
 from humanoid_recording.black_box.messages import log_line
 from humanoid_recording.black_box.origin import Origin, read_origin
 from humanoid_recording.black_box.store import Store
@@ -232,6 +238,19 @@ def test_a_file_that_cannot_be_read_does_not_hide_the_others(
         "black_box_of_3",
     ]
     assert "cannot be read" in " ".join(listed)
+
+
+def test_a_file_that_a_black_box_removes_meanwhile_does_not_hide_the_others(
+    three_robots: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def remove_first(path: Path) -> Any:
+        if path.name == "black_box_of_4":
+            shutil.rmtree(path)
+        return read_reasons(path)
+
+    monkeypatch.setattr(files, "read_reasons", remove_first)
+    names = [row.name for row in files.list_rows(three_robots, every=True).rows]
+    assert names == ["black_box_older", "black_box_of_3"]
 
 
 @pytest.mark.parametrize("command", ["list", "show"])

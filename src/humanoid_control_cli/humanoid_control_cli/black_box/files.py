@@ -1,5 +1,6 @@
 """The files of the black box: list them, and request another one."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -39,7 +40,11 @@ class Listing:
 def list_rows(folder: Path | None, *, every: bool) -> Listing:
     """Return the files of the own ROS domain, or every one. Raises BagError if there is none."""
     files, others = _files(folder, every=every)
-    return Listing(tuple(_row(path) for path in files), others)
+    rows = []
+    for path in files:
+        with suppress(FileNotFoundError):  # a black box removed it meanwhile
+            rows.append(_row(path))
+    return Listing(tuple(rows), others)
 
 
 def found(file: Path | None, folder: Path | None, *, every: bool) -> Path:
