@@ -6,7 +6,7 @@ from typing import Any, Final
 from humanoid_control_msgs.msg import ControlMode, StandbyState
 
 from humanoid_control_cli.client import MODE_MANAGER, Client
-from humanoid_control_cli.errors import NoAnswerError, RefusedError
+from humanoid_control_cli.errors import NoAnswerError, RefusedError, no_control_process
 from humanoid_control_cli.statements import PendingRequest, Refusal, Replaced, StampedStatement
 from humanoid_control_common.rules.modes import FORCE, MODE_OF_INTENT, Intent, Mode
 from humanoid_control_common.rules.reasons import Reason
@@ -100,8 +100,8 @@ class ModeClient:
         self._client.subscribe(StandbyState, topic, note, LATCHED)
         timeout = self._client.timeout
         while not self._client.wait(lambda: finished or self._left(Mode.STANDBY), timeout):
-            if self.silence() > timeout:
-                raise self._client.no_control_process()
+            if self.silence() > timeout:  # not without a mode manager: its nodes leave one by one
+                raise no_control_process(timeout, self._client.other_robots())
             if self._stated_at - reported_at > timeout:  # STANDBY is still stated
                 name = self._client.node.resolve_topic_name(topic)
                 raise NoAnswerError(

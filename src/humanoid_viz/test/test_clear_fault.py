@@ -12,6 +12,7 @@ import pytest
 import rclpy
 from fault_campaign.disturbing.fake_clock import FakeClock
 from humanoid_control_msgs.srv import ClearFault
+from rclpy.client import Client
 from rclpy.executors import SingleThreadedExecutor
 
 from humanoid_viz.nodes.viewer_node import CLEAR_FAULT, ViewerNode
@@ -57,6 +58,10 @@ class Operator:
         return self.answer
 
     @property
+    def client(self) -> Client:
+        return next(it for it in self.node.clients if it.srv_type is ClearFault)
+
+    @property
     def answer(self) -> str:
         answer = self._messages.snapshot(time.monotonic()).answer
         return "" if answer is None else answer.text
@@ -82,8 +87,7 @@ def test_the_answer_of_a_robot_whose_clock_is_behind_is_shown(
     command = ("env", *(f"{key}={value}" for key, value in clock.environment.items()))
     robot = subprocess.Popen([*command, sys.executable, "-c", MODE_MANAGER])
     try:
-        service = f"/{CLEAR_FAULT}"
-        operator.spin_until(lambda: bool(operator.node.count_services(service)))
+        operator.spin_until(operator.client.service_is_ready)
         assert operator.clear_fault() == "clear fault: done"
     finally:
         robot.kill()
@@ -94,8 +98,8 @@ def test_a_call_that_was_given_up_is_withdrawn(operator: Operator) -> None:
     """A broken link would deliver it later, and release a stop."""
     silent = rclpy.create_node("mode_manager")
     silent.create_service(ClearFault, f"/{CLEAR_FAULT}", lambda _, response: response)
-    operator.spin_until(lambda: bool(operator.node.count_services(f"/{CLEAR_FAULT}")))
-    first = next(it for it in operator.node.clients if it.srv_type is ClearFault)
+    first = operator.client
+    operator.spin_until(first.service_is_ready)
     assert operator.clear_fault() == "clear fault: no answer within 3 s"
     assert first not in operator.node.clients
     silent.destroy_node()
