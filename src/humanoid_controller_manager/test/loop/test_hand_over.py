@@ -201,6 +201,19 @@ def test_a_listener_that_hangs_is_named_once_and_the_others_go_on_without_it() -
     assert (hanging.received, listener.received) == ([Tick(1)], [Tick(2), Tick(3)])
 
 
+def test_many_calls_that_return_are_no_hang() -> None:
+    listener = Listener()
+    outbox = _outbox(listener)
+    for number in range(30):
+        listener.gate.clear()
+        outbox.put(Tick(number))
+        listener.wait_for_call()
+        hanging = outbox.leave_hanging(0.1 * number)
+        listener.gate.set()
+        assert hanging is None
+    outbox.stop()
+
+
 def test_a_stall_of_the_thread_that_looks_is_none_of_the_listener() -> None:
     listener = Listener()
     listener.gate.clear()
