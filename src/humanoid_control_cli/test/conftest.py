@@ -10,7 +10,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ from typer.testing import CliRunner
 from humanoid_bringup.supervision.terminal_signals import STOP_SIGNALS
 from humanoid_control_cli.app import app
 from humanoid_control_cli.client import Client
+from humanoid_control_cli.interrupts import importing
 from humanoid_control_cli.mode_client import ModeClient
 from humanoid_control_common.errors import RobotError
 from humanoid_control_common.middleware.fastdds_tuning import PROFILE_VARIABLES
@@ -323,16 +324,7 @@ def interrupts_wait() -> Callable[[], AbstractContextManager[None]]:
 
     Python's own start can lose one: `site` ignores what is raised while it reads .pth files.
     """
-
-    @contextmanager
-    def blocked() -> Iterator[None]:
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-        try:
-            yield
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-    return blocked
+    return importing
 
 
 @pytest.fixture(autouse=True)

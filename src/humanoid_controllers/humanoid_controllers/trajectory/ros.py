@@ -100,7 +100,7 @@ class TrajectoryRosSide:
 
         A refusal is logged.
         """
-        late = self._lateness(self._trajectory_age, info)
+        late = self._trajectory_age.late_by(info, self._context)
 
         def follow() -> Goal:
             if nanoseconds(message.header.stamp) == 0:
@@ -112,7 +112,7 @@ class TrajectoryRosSide:
     def on_jog(self, message: JointJog, info: MessageInfo) -> None:
         """Move while such messages arrive; not for one that an interrupted connection kept."""
         now = self._context.now()
-        late = self._lateness(self._jog_age, info)
+        late = self._jog_age.late_by(info, self._context)
 
         def jog() -> Goal:
             _refuse_late("jog message", late, self._jog_timeout)
@@ -193,10 +193,6 @@ class TrajectoryRosSide:
         self._states.publish(message)
 
     # Inside.
-
-    def _lateness(self, age: MessageAge, info: MessageInfo) -> float:
-        """Return how late [s] a message is; `age` learns from each of its topic."""
-        return 0.0 if self._context.simulated else age.overdue(info, self._context.machine)
 
     def _absence(self) -> str:
         """Return that the controller is not in charge, and what changes it."""

@@ -8,7 +8,7 @@ from humanoid_controller_manager.ros.plugin_context import PluginContext
 
 WINDOW: Final = 10.0  # [s] for which the shortest delay counts, at least
 MOST_SENDERS: Final = 8
-LATEST: Final = 0.5  # [s] that a request may be on its way: later, nobody expects its effect
+LATEST: Final = 0.5  # [s] a request may be on its way: its sender gives up a later one
 LONGEST_WAIT: Final = 1.0  # [s] counted at most: the system's clock may have been set
 
 
@@ -36,12 +36,15 @@ class MessageAge:
         self._shortest: dict[Hashable, _RecentMinimum] = {}
 
     def arrival(self, info: MessageInfo, context: PluginContext) -> float:
-        """Return when a message could have been looked at first [s], on the loop's clock.
+        """Return when a message could have been looked at first [s], on the loop's clock."""
+        return context.now() - self.late_by(info, context)
 
-        With simulated time, which differs from the system's, that is now.
+    def late_by(self, info: MessageInfo, context: PluginContext) -> float:
+        """Return how late [s] a message is: 0 with simulated time, which differs from the system's.
+
+        Each message of the topic is learned from, so ask for each.
         """
-        now = context.now()
-        return now if context.simulated else now - self.overdue(info, context.machine)
+        return 0.0 if context.simulated else self.overdue(info, context.machine)
 
     def overdue(self, info: MessageInfo, machine: Machine) -> float:
         """Return how long ago [s] a message could have been looked at, by the clocks of `machine`.
