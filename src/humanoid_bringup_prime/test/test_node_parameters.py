@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 import pytest
@@ -90,6 +91,7 @@ def of(found: list[dict[str, Any]], node: str, name: str) -> dict[str, Any]:
 
 
 OF_ROS = {"use_sim_time"}
+CONTROLLERS = entry_points(group="humanoid_control.controllers")
 
 
 def test_every_parameter_of_every_node_is_described(found: list[dict[str, Any]]) -> None:
@@ -98,6 +100,14 @@ def test_every_parameter_of_every_node_is_described(found: list[dict[str, Any]])
     for it in ours:
         assert len(it["description"]) > 5 and it["type"], it
         assert "' of " not in it["description"], f"no description in the model: {it}"
+
+
+@pytest.mark.parametrize("controller", CONTROLLERS, ids=lambda found: found.name)
+def test_every_parameter_of_every_controller_is_described(controller: EntryPoint) -> None:
+    schema = controller.load().Parameters.model_json_schema()
+    for model in (schema, *schema.get("$defs", {}).values()):
+        for name, parameter in model.get("properties", {}).items():
+            assert len(parameter.get("description", "")) > 4, f"{model['title']}: {name}"
 
 
 def test_setting_a_parameter_is_refused_with_a_remedy(found: list[dict[str, Any]]) -> None:

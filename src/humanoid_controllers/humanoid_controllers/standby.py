@@ -38,7 +38,7 @@ class StandbyParameters(StrictModel):
     sequence: list[str] = Field(
         min_length=1, description="Names of `poses`, in the order they are visited."
     )
-    poses: dict[str, Pose]
+    poses: dict[str, Pose] = Field(description="Poses of the sequence, by name.")
 
 
 class StandbyController(Controller):

@@ -39,11 +39,31 @@ class Gains(StrictModel):
 class JointParameters(StrictModel):
     """Parameters of one joint, in the place of the general ones."""
 
-    gains: Gains | None = None
-    max_force: float | None = Field(default=None, gt=0.0, allow_inf_nan=False)
-    friction_deadband: float | None = Field(default=None, ge=0.0, allow_inf_nan=False)
-    deadband: float | None = Field(default=None, ge=0.0, allow_inf_nan=False)
-    motor_min_force_threshold: float | None = Field(default=None, ge=0.0, allow_inf_nan=False)
+    gains: Gains | None = Field(default=None, description="PID gains; None: the general ones.")
+    max_force: float | None = Field(
+        default=None,
+        gt=0.0,
+        allow_inf_nan=False,
+        description="Largest effort [Nm]; None: the general one.",
+    )
+    friction_deadband: float | None = Field(
+        default=None,
+        ge=0.0,
+        allow_inf_nan=False,
+        description="Friction is added in full from this demand on [Nm]; None: the general one.",
+    )
+    deadband: float | None = Field(
+        default=None,
+        ge=0.0,
+        allow_inf_nan=False,
+        description="Half the inner deadband, in the unit of the command; None: the general one.",
+    )
+    motor_min_force_threshold: float | None = Field(
+        default=None,
+        ge=0.0,
+        allow_inf_nan=False,
+        description="Efforts up to it are not sent [Nm]; None: the general threshold.",
+    )
 
 
 # A YAML file has a list, which is no tuple to a strict model.
@@ -102,7 +122,7 @@ class ServoParameters(StrictModel):
 class DeadbandParameters(ServoParameters):
     """The parameters of controllers with a PID loop and a deadband."""
 
-    gains: Gains
+    gains: Gains = Field(description="PID gains of all joints that have none of their own.")
     antiwindup: bool = Field(
         default=True, description="The integral stops where its part reaches the clamp."
     )

@@ -71,7 +71,10 @@ class TrajectoryParameters(StrictModel):
     allow_partial_joints_goal: bool = Field(
         default=False, description="Accept trajectories of some joints; the others hold."
     )
-    constraints: Constraints = Field(default_factory=lambda: Constraints.model_validate({}))
+    constraints: Constraints = Field(
+        default_factory=lambda: Constraints.model_validate({}),
+        description="Tolerances of the motion and of its end.",
+    )
     # The description has no limit of acceleration. 4 rad/s² accelerates an arm of 1 kg m² with
     # 4 Nm, a tenth of what Prime's shoulders give.
     max_acceleration: float = Field(default=4.0, gt=0.0, description="Of every joint [rad/s^2].")
