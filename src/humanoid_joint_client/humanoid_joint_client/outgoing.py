@@ -12,8 +12,8 @@ STALE: Final = 100_000_000  # [ns] an update waits at most while a newer one doe
 class Outgoing:
     """An iterator that gRPC reads in a thread of its own, until `close`.
 
-    A program that sends faster than the connection takes it does not command the past: the oldest
-    updates are dropped. Lease and gains of a dropped one go to the next one, as they hold on.
+    If a program sends faster than the connection takes its updates, the oldest ones are dropped, so
+    that no old command is executed. The next update gets the lease and gains of a dropped one.
     """
 
     def __init__(self, clock: Callable[[], int] = time.monotonic_ns) -> None:

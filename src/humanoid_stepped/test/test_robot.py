@@ -18,7 +18,7 @@ from test_support.client import Client
 from humanoid_control_common.rules.modes import Mode
 from humanoid_devices_can.bus.bus import BusSettings
 from humanoid_stepped.participant import Participant
-from humanoid_stepped.robot import SteppedRobot
+from humanoid_stepped.robot import SteppedRobot, stepped_options
 from humanoid_stepped.scheduler import Process
 
 TESTS = Path(__file__).parents[3] / "tests"
@@ -77,11 +77,12 @@ def test_a_seed_gives_one_run_bit_for_bit_on_any_machine(tmp_path: Path) -> None
     assert run("second", 1, **older) == [first]
 
 
+@pytest.mark.parametrize("can_interface", ["socketcan", "slcan"])
 def test_no_thread_is_started_and_no_clock_of_the_machine_is_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, can_interface: str
 ) -> None:
     monkeypatch.setenv("ROS_HOME", str(tmp_path))
-    robot = SteppedRobot(3, tmp_path)
+    robot = SteppedRobot(3, tmp_path, stepped_options(can_interface=can_interface))
     used: list[str] = []
 
     def noted(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -100,8 +101,13 @@ def test_no_thread_is_started_and_no_clock_of_the_machine_is_read(
     monkeypatch.setattr(threading.Condition, "wait", noted("wait", threading.Condition.wait))
     robot.start()
     robot.scheduler.run_for(1.0)
-    operator(robot).reach(Mode.DAMPING)
-    robot.scheduler.run_for(0.5)
+    client = operator(robot)
+    client.reach(Mode.DAMPING)
+    client.reach(Mode.STANDBY)
+    robot.virtual.control.can_power_off(22)
+    robot.scheduler.run_for(15.0)
+    assert client.now.mode == Mode.DAMPING
+    assert robot.black_box_files.kept, "no file of the fall"
     assert used == []
 
 

@@ -33,7 +33,7 @@ def written(folder: Path, spoil: Spoil | None = None) -> Path:
     )
     if spoil is not None:
         spoil(file.ticks)
-    return BlackBox(Store(folder / "files"), RecordStore(folder / "memory")).save()
+    return BlackBox(Store(folder / "files"), RecordStore(folder / "memory"), time.monotonic).save()
 
 
 def _fill(file: RecordFile) -> None:

@@ -74,7 +74,7 @@ def teach(folder: Path, seconds: float, timeout: float, say: Callable[[str], Non
 
 
 def _left(modes: ModeClient) -> str:
-    """Return what is in force in the place of the teach controller; empty if that is."""
+    """Return what is in force in the place of the teach controller; empty: nothing is."""
     latest = modes.latest
     return latest.in_force if latest is not None and latest.controller != CONTROLLER else ""
 

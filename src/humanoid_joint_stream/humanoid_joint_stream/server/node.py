@@ -20,6 +20,7 @@ from humanoid_control_common.machine.linux import LINUX
 from humanoid_control_common.robot.domain_lock import take_domain_lock
 from humanoid_control_common.robot.robot_namespace import checked_namespace, namespace_of
 from humanoid_control_common.rules.modes import Mode
+from humanoid_control_common.rules.reason_codes import RESET_SENT
 from humanoid_control_common.tick_records.record_file import RecordStore
 from humanoid_controller_manager.ros.parameters import node_document, parse
 from humanoid_controller_manager.ros.process.ros_session import (
@@ -102,7 +103,7 @@ class RosRobotLink(RobotLink):
             if answer.success:
                 return ""
             text = str(answer.message)
-            if answer.reason_codes[:1] != ["RESET_SENT"]:
+            if answer.reason_codes[:1] != [RESET_SENT.name]:
                 break
             time.sleep(0.1)
         return text
@@ -217,7 +218,7 @@ def _run(arguments: Sequence[str], stop: threading.Event) -> int:
             poller = RobotPoller(attachment, link, clock)
             for server in servers:
                 calls.call(server.start())
-            gc.freeze()  # what is there by now is there to stay
+            gc.freeze()  # the objects up to here live as long as the process
             try:
                 spin_until(ros, link.node, stop.is_set)
             finally:

@@ -93,7 +93,7 @@ class Session:
             return self.lease.acquire(owner, now)
 
     def has_lease(self, token: str, now: int) -> bool:
-        """Return whether `token` is that of the lease in force, which goes on then."""
+        """Return whether `token` is that of the lease in force; if so, extend the lease."""
         with self.lock:
             return self.lease.keep(token, now)
 

@@ -1,7 +1,6 @@
 """The black box: monitors every control process of a robot and writes files."""
 
 import logging
-import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -46,8 +45,8 @@ class BlackBox:
     def __init__(
         self,
         store: Store,
-        records: RecordStore = RecordStore(),  # noqa: B008 - without state
-        clock: Callable[[], float] = time.monotonic,
+        records: RecordStore,
+        clock: Callable[[], float],
         namespace: str = ROOT,
     ) -> None:
         self._received: deque[BagMessage] = deque()

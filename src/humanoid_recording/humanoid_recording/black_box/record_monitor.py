@@ -1,6 +1,5 @@
 """Decide when the records of a control process must be saved. No ROS, no disk."""
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
@@ -40,7 +39,7 @@ class RecordMonitor:
     `check` is to be called about ten times a second; `saved` or `failed` for each result.
     """
 
-    def __init__(self, file: RecordFile, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, file: RecordFile, clock: Callable[[], float]) -> None:
         self.file = file
         self.over = False  # the records are complete, and saved
         self._clock = clock

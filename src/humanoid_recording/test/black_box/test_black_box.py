@@ -6,6 +6,7 @@ import itertools
 import os
 import shutil
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -398,7 +399,9 @@ def test_a_full_disk_is_reported_and_the_memory_is_kept_for_later(
 
 def test_a_disk_that_is_nearly_full_is_left_to_others(watched: Watched) -> None:
     watched.box = BlackBox(
-        Store(watched.store.folder, free=lambda folder: 5_000_000), RecordStore(watched.memory)
+        Store(watched.store.folder, free=lambda folder: 5_000_000),
+        RecordStore(watched.memory),
+        watched.flight.clock,
     )
     watched.flight.tick()
     with pytest.raises(RobotError, match="only 5 MB are left on the disk, of which 20 MB"):
@@ -458,7 +461,7 @@ def test_messages_of_other_processes_are_bounded_in_number_and_size(
 
 def test_without_a_robot_there_is_nothing_to_save(tmp_path: Path) -> None:
     with pytest.raises(RobotError, match="nothing to save"):
-        BlackBox(Store(tmp_path), RecordStore(tmp_path)).save()
+        BlackBox(Store(tmp_path), RecordStore(tmp_path), time.monotonic).save()
 
 
 def test_files_removed_meanwhile_are_no_problem(

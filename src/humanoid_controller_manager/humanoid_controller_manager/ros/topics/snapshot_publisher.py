@@ -12,7 +12,7 @@ from humanoid_controller_manager.loop.latest_value import LatestValue
 from humanoid_controller_manager.loop.snapshot import Snapshot, SnapshotListener
 from humanoid_controller_manager.plugin_texts import PLUGIN_ERRORS
 
-HANGING: Final = 1.0  # [s] in one call of a listener, without the stalls of who looks
+HANGING: Final = 1.0  # [s] in one call of a listener, without stalls of the thread that looks
 LONGEST_LOOK: Final = 0.1  # [s] counted at most between two looks
 JOIN_TIMEOUT: Final = 0.5  # [s] the end waits for the last snapshot
 

@@ -25,7 +25,7 @@ class _Request:
 class AcknowledgedRequests:
     """One exchange per motor, without bus or clock: the caller passes frames and times [s].
 
-    `failures` holds the failures by motor; `judges_silence`: some requests are obeyed by silence.
+    `failures` holds the failures by motor; `judges_silence`: silence confirms some requests.
     """
 
     def __init__(

@@ -70,8 +70,8 @@ class Activation:
     def take_down(self, motors: Sequence[int], *, disabled: Collection[int]) -> None:
         """Disable `motors`. Raises MotorError naming those that did not confirm, AdapterLostError.
 
-        Where obedience is silence, a motor that was silent before counts as not confirmed, unless
-        it is one of those `disabled` before; so does every motor if the bus had errors meanwhile.
+        Where silence confirms the order, a motor that was silent before counts as not confirmed,
+        unless it is one of those `disabled` before; so does every motor if the bus had errors.
         """
         began = self._session.clock()
         asked = [m for m in motors if m not in disabled]
@@ -106,7 +106,7 @@ class Activation:
         return self._session.exchange(orders, timeout=timing.disable_timeout, retry=timing.retry)
 
     def _silent(self, motors: Iterable[int], timeout: float) -> Failures:
-        """Return those of `motors` that obey by silence and were silent for `timeout` [s]."""
+        """Return those of `motors` that confirm by silence and were silent for `timeout` [s]."""
         orders = [self._family.disabling(m, clear_faults=False) for m in motors]
         quiet = {it.motor: it.quiet for it in orders if it.quiet}
         lost = self._session.unheard(quiet, timeout)
