@@ -22,7 +22,7 @@ from test_support.programs.prepared_programs import PreparedProgram, PreparedPro
 from test_support.ros.ros_domains import reserved_domain
 from typer.testing import CliRunner
 
-from humanoid_bringup.supervision.terminal_signals import STOP_SIGNALS
+from humanoid_bringup.supervision.terminal_signals import TERMINAL_SIGNALS
 from humanoid_control_cli.app import app
 from humanoid_control_cli.client import Client
 from humanoid_control_cli.interrupts import importing
@@ -333,7 +333,7 @@ def signals_are_heeded() -> Iterator[None]:
 
     Programs of later tests would inherit that.
     """
-    before = {number: signal.getsignal(number) for number in STOP_SIGNALS}
+    before = {number: signal.getsignal(number) for number in TERMINAL_SIGNALS}
     yield
     for number, handler in before.items():
         signal.signal(number, handler)

@@ -22,7 +22,7 @@ import pytest
 from humanoid_bringup.supervision.output import Output
 from humanoid_bringup.supervision.processes import Child, Command, OrphanReaper
 from humanoid_bringup.supervision.supervisor import Supervisor
-from humanoid_bringup.supervision.terminal_signals import STOP_SIGNALS, StopSignals
+from humanoid_bringup.supervision.terminal_signals import TERMINAL_SIGNALS, StopSignals
 
 if TYPE_CHECKING:
     from src.humanoid_control_cli.test.conftest import Run, Starter
@@ -468,7 +468,7 @@ def test_a_signal_while_the_last_process_is_reaped_drops_the_output(
         return lines
 
     monkeypatch.setattr(Child, "reap", reap_at_a_signal)
-    before = {number: signal.getsignal(number) for number in STOP_SIGNALS}
+    before = {number: signal.getsignal(number) for number in TERMINAL_SIGNALS}
     reader, writer = os.pipe()
     flood = Command("flood", ("head", "-c", "200000", "/dev/zero"))  # more than the pipe holds
     try:

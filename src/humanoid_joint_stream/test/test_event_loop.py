@@ -7,12 +7,12 @@ import socket
 
 import pytest
 
-from humanoid_joint_stream.server.event_loop import LoopThread
+from humanoid_joint_stream.server.event_loop import EventLoop
 
 
 def test_a_descriptor_that_is_closed_while_it_is_registered_does_not_end_the_loop() -> None:
     """At its end gRPC does this."""
-    calls = LoopThread()
+    calls = EventLoop()
 
     async def close() -> None:
         one, other = socket.socketpair()
@@ -27,7 +27,7 @@ def test_a_descriptor_that_is_closed_while_it_is_registered_does_not_end_the_loo
 
 
 def test_running_task_is_ended_with_the_event_loop() -> None:
-    calls, ended = LoopThread(), []
+    calls, ended = EventLoop(), []
 
     async def forever() -> None:
         try:
@@ -46,7 +46,7 @@ def test_running_task_is_ended_with_the_event_loop() -> None:
 
 
 def test_an_error_of_a_call_is_raised_where_it_was_made() -> None:
-    calls = LoopThread()
+    calls = EventLoop()
 
     async def fail() -> None:
         raise ValueError("broken")

@@ -33,7 +33,7 @@ from humanoid_joint_client import joint_stream_pb2 as pb
 from humanoid_joint_client.rpc import methods
 from humanoid_joint_client.status import Status
 from humanoid_joint_stream.facts import SECOND
-from humanoid_joint_stream.server.event_loop import LoopThread
+from humanoid_joint_stream.server.event_loop import EventLoop
 from humanoid_joint_stream.server.robot_link import RobotLink
 from humanoid_joint_stream.server.service import JointStreamService, Robot
 from humanoid_joint_stream.server.session import STATEMENT, Situation
@@ -126,14 +126,14 @@ def served() -> Iterator[Served]:
 
 
 @pytest.fixture
-def calls() -> Iterator[LoopThread]:
-    it = LoopThread()
+def calls() -> Iterator[EventLoop]:
+    it = EventLoop()
     yield it
     it.stop()
 
 
 @contextmanager
-def running(calls: LoopThread, server: grpc.aio.Server) -> Iterator[None]:
+def running(calls: EventLoop, server: grpc.aio.Server) -> Iterator[None]:
     calls.call(server.start())
     try:
         yield
@@ -142,7 +142,7 @@ def running(calls: LoopThread, server: grpc.aio.Server) -> Iterator[None]:
 
 
 @pytest.fixture
-def socket(served: Served, calls: LoopThread, tmp_path: Path) -> Iterator[Path]:
+def socket(served: Served, calls: EventLoop, tmp_path: Path) -> Iterator[Path]:
     path = tmp_path / "sockets" / "a.sock"
     with running(calls, calls.call(local_server(served.answers, path))):
         yield path
@@ -578,7 +578,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 
 def test_only_a_client_with_the_token_is_admitted(
-    served: Served, calls: LoopThread, files: dict[str, str]
+    served: Served, calls: EventLoop, files: dict[str, str]
 ) -> None:
     server, port = calls.call(network_server(served.answers, "localhost:0", **files))
     address, certificate = f"localhost:{port}", files["certificate"]

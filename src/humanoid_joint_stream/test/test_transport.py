@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks.support.http2 import INITIAL_WINDOW, SETTINGS, Connection
 from humanoid_joint_client import joint_stream_pb2 as pb
-from humanoid_joint_stream.server.event_loop import LoopThread
+from humanoid_joint_stream.server.event_loop import EventLoop
 from humanoid_joint_stream.server.service import JointStreamService
 from humanoid_joint_stream.server.transport import WINDOW, local_server
 
@@ -31,7 +31,7 @@ class Listener(Connection):
 @pytest.fixture
 def connection(tmp_path: Path) -> Iterator[Listener]:
     """A connection to a server whose robot does not run."""
-    calls, socket = LoopThread(), tmp_path / "own/robot.sock"
+    calls, socket = EventLoop(), tmp_path / "own/robot.sock"
     answers = JointStreamService(lambda: None, lambda: "none runs", lambda: 0).answers()
     server = calls.call(local_server(answers, socket))
     calls.call(server.start())

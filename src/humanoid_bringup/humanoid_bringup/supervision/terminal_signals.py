@@ -8,11 +8,11 @@ from types import FrameType
 from typing import Final, Self
 
 # SIGQUIT is Ctrl-\: without a handler it ends a program at once, whatever still moves.
-STOP_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+TERMINAL_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
 
 class StopSignals:
-    """From entry on, STOP_SIGNALS are only counted.
+    """From entry on, TERMINAL_SIGNALS are only counted.
 
     From exit on they are ignored: the process is about to end, with its own exit code. A SIGHUP
     that is ignored from the start (nohup) stays so.
@@ -49,7 +49,7 @@ class StopSignals:
             os.read(self._reader, 4096)
 
     def _set(self, handler: signal.Handlers | Callable[[int, FrameType | None], None]) -> None:
-        for number in STOP_SIGNALS:
+        for number in TERMINAL_SIGNALS:
             if number is not signal.SIGHUP or signal.getsignal(number) is not signal.SIG_IGN:
                 signal.signal(number, handler)
 

@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from humanoid_bringup.supervision.terminal_signals import STOP_SIGNALS
+from humanoid_bringup.supervision.terminal_signals import TERMINAL_SIGNALS
 from humanoid_control_cli.client import Client
 from humanoid_control_cli.domain import robot_namespace
 from humanoid_control_cli.friction.session import Robot, Settings, Task, record_joints
@@ -181,7 +181,7 @@ def _alone() -> IO[str]:
 
 def _end_as_ctrl_c() -> None:
     """Let the other stop signals act like Ctrl-C: the controller must not stay loaded."""
-    for number in STOP_SIGNALS:
+    for number in TERMINAL_SIGNALS:
         if signal.getsignal(number) is not signal.SIG_IGN:  # nohup
             signal.signal(number, signal.getsignal(signal.SIGINT))
 

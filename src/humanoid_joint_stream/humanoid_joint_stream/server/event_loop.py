@@ -25,8 +25,8 @@ class MicrosecondSelector(selectors.EpollSelector):
         return super().select(timeout)
 
 
-class LoopThread:
-    """Runs an event loop until `stop`."""
+class EventLoop:
+    """An asyncio event loop in a thread of its own, until `stop`."""
 
     def __init__(self) -> None:
         self._loop = asyncio.SelectorEventLoop(MicrosecondSelector())

@@ -32,7 +32,7 @@ from humanoid_controller_manager.ros.process.ros_session import (
 )
 from humanoid_joint_client.address import socket_path
 from humanoid_joint_stream.server.attachment import Attachment
-from humanoid_joint_stream.server.event_loop import LoopThread
+from humanoid_joint_stream.server.event_loop import EventLoop
 from humanoid_joint_stream.server.robot_link import RobotLink
 from humanoid_joint_stream.server.service import JointStreamService
 from humanoid_joint_stream.server.session import Situation
@@ -207,7 +207,7 @@ def _run(arguments: Sequence[str], stop: threading.Event) -> int:
             lambda: attachment.robot, lambda: attachment.obstacle, clock
         ).answers()
         socket = socket_path(namespace=link.namespace)
-        calls = LoopThread()
+        calls = EventLoop()
         try:
             servers = [calls.call(local_server(answers, socket))]
             if parameters.listen:
