@@ -15,7 +15,7 @@ from fault_campaign.stepped.robot import SimulatedRobot
 from humanoid_bringup.robot_package import DEFAULT
 from humanoid_stepped.copies import in_copy
 
-PAGE = Path(__file__).parents[3] / "docs" / "fault_campaign.md"
+PAGE = Path(__file__).parents[3] / "docs" / "fault_campaign_reference.md"
 MOST = 40  # trials
 TIMEOUT = 300  # [s] of processor time for a bring-up and MOST trials
 
