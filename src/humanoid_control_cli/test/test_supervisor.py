@@ -311,7 +311,7 @@ def test_processes_start_only_after_the_one_before_is_ready(supervise, tmp_path:
 
 
 @pytest.fixture
-def beside_first(supervise, tmp_path: Path) -> Callable[..., Run]:
+def beside_first(supervise: Callable[..., Run], tmp_path: Path) -> Callable[..., Run]:
     """Start a program early, whose turn comes after the line `ready` of another one."""
     loaded = str(tmp_path / "loaded")
     commands = {"first": [*python(FIRST + POLITE), loaded], "early": [*python(EARLY), loaded]}
@@ -334,7 +334,7 @@ def test_program_loads_before_its_turn_and_begins_in_it(beside_first) -> None:
 
 
 @pytest.fixture
-def waiting(beside_first) -> Run:
+def waiting(beside_first: Callable[..., Run]) -> Run:
     """A program that has loaded and waits; its turn never comes."""
     run = beside_first("never", guard_timeout=1000.0)
     run.wait_for("first | ready")

@@ -17,7 +17,7 @@ from humanoid_devices_can.bus.bus import DataFrame, ErrorFrame, InvalidFrame
 from humanoid_devices_can.bus.error_frames import BusEvent
 from humanoid_devices_can.errors import AdapterLostError, InterfaceError, QueueFullError
 from humanoid_devices_can.guard.channel import MEMORY_BYTES, GuardMemory, Stage
-from humanoid_devices_can.motor_protocol import Exchange, Feedback
+from humanoid_devices_can.motor_protocol import Exchange, FamilyKind, Feedback
 from src.humanoid_devices.test.can_bench import CanRig
 from src.humanoid_devices.test.stepped import SteppedTime
 
@@ -245,7 +245,7 @@ def test_silent_motor_is_detected_on_a_busy_bus(bus, rig) -> None:
 
 
 @pytest.fixture
-def beating(monkeypatch, plain) -> int:
+def beating(monkeypatch: pytest.MonkeyPatch, plain: FamilyKind) -> int:
     """Return the kind of a motor's heartbeat, which has no measurement."""
     decode = plain.build.decode
 

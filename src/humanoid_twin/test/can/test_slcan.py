@@ -435,7 +435,7 @@ def test_unplugged_adapter_hangs_up_and_comes_back_closed(bench, port, host, tmp
 
 
 @pytest.fixture
-def gathering(bench, tmp_path):
+def gathering(bench: Bench, tmp_path: Path) -> Iterator[tuple[SlcanPort, Host]]:
     port = SlcanPort(bench.bus, tmp_path / "gathers", gathers=True)
     host = Host(bench, port)
     host.write(b"S8\rO\r")

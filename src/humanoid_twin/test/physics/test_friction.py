@@ -1,6 +1,7 @@
 """Friction of joints against its closed form: torques that start and sustain a motion."""
 
 import math
+from collections.abc import Callable
 
 import pytest
 
@@ -25,7 +26,7 @@ def friction(**options: float) -> JointFriction:
 
 
 @pytest.fixture
-def build(two_arms_urdf):
+def build(two_arms_urdf: Callable[[], str]) -> Callable[..., MujocoPlant]:
     """Function that makes two arms, the level one, or `joint`, with friction."""
 
     def built(joint: str = "level", **options: float) -> MujocoPlant:
