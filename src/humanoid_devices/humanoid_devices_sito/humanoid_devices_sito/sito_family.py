@@ -42,6 +42,12 @@ _FEEDBACK: Final = (
     MessageType.FEEDBACK_2,
     MessageType.FEEDBACK_3,
 )
+# A wrong divisor scales a gain. Those measured, by gear for TA40-100: 689 and 1364 Nm/rad, 1.1 and
+# 2.2 Nm s/rad; a slip of a decimal point, or an exchange of both, is a factor of 10 or more.
+PLAUSIBLE: Final = {
+    "stiffness_divisor": (200.0, 4000.0, "Nm/rad"),
+    "damping_divisor": (0.3, 7.0, "Nm s/rad"),
+}
 _INT16: Final = np.iinfo(np.int16)
 _INT32: Final = np.iinfo(np.int32)
 _RAIL: Final = int(_INT16.max)  # of the velocity field, both ways
@@ -183,6 +189,11 @@ def _divisor(motor: Motor, model: str, name: str) -> float:
         raise ConfigError(
             f"{motor.where}: no {name} of model {model} was ever measured: measure it and give it "
             f"as <param name='{name}'>"
+        )
+    least, most, unit = PLAUSIBLE[name]
+    if given is not None and not least <= given <= most:
+        raise ConfigError(
+            f"{motor.where}: {name} is {given:g}, expected {least:g} to {most:g} {unit} per unit"
         )
     return given or known or 0.0
 

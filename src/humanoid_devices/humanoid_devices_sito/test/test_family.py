@@ -111,6 +111,24 @@ def test_model_without_measured_divisors_is_refused_until_they_are_given(make_fa
     make_family(model="TA40-100", joint={"stiffness_divisor": "1300", "damping_divisor": "2.2"})
 
 
+@pytest.mark.parametrize(
+    ("name", "slip"),
+    [
+        ("stiffness_divisor", "68.858"),
+        ("stiffness_divisor", "6885.8"),
+        ("stiffness_divisor", "1.125"),
+        ("damping_divisor", "0.1125"),
+        ("damping_divisor", "11.25"),
+        ("damping_divisor", "688.58"),
+    ],
+)
+def test_divisor_with_a_slip_of_the_decimal_point_or_exchanged_is_refused(
+    make_family, name, slip
+) -> None:
+    with pytest.raises(ConfigError, match=rf"j0': {name} is {slip}, expected"):
+        make_family(joint={name: slip})
+
+
 def test_unknown_model_is_refused_with_the_known_ones(make_family) -> None:
     with pytest.raises(ConfigError, match="'TA40-51', expected one of TA40-50, TA40-100"):
         make_family(model="TA40-51")
