@@ -91,7 +91,10 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "negative": ({"mode_kd": [0.0, -6.0, 2.0, 2.0, 2.0]}, "mode_kd.1"),
     "not a number": ({"mode_kp": [0.0, 0.0, math.nan, 20.0, 20.0]}, "mode_kp.2"),
     "efficiency above one": ({"torque_efficiency": 1.4}, "torque_efficiency"),
-    "efficiency zero": ({"torque_efficiency": 0.0}, "torque_efficiency"),
+    "efficiency with a slip of the decimal point": (
+        {"torque_efficiency": 0.07},
+        "torque_efficiency",
+    ),
     "one gear missing": ({"gear": [50.0]}, "gear has 1 values for 2 joint_names"),
     "one slave twice": ({"ring_positions": [3, 3]}, "ring_positions names one twice"),
     "one joint twice": ({"joint_names": ["a", "a"]}, "joint_names names one twice"),

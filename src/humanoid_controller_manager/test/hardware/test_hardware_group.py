@@ -16,6 +16,7 @@ from humanoid_control_common.rules.modes import Mode
 from humanoid_control_common.rules.safety import SafetyFlag, SafetyLevel, SafetyReport
 from humanoid_controller_manager.hardware.generic_system import GenericSystem
 from humanoid_controller_manager.hardware.hardware_group import HardwareGroup
+from humanoid_controller_manager.hardware.mode_gains import torque_efficiency
 from humanoid_controller_manager.hardware_component import JointInfo
 
 PRIME = tuple(f"j{i}" for i in range(14))
@@ -131,6 +132,12 @@ def test_the_torque_efficiency_of_a_drive_lands_in_its_row(prime: Any) -> None:
     group = HardwareGroup(robot.group.joints, members)
     group.configure()
     assert group.torque_efficiency.tolist() == [0.5 + number / 4 for number in _numbers(PRIME)]
+
+
+@pytest.mark.parametrize("value", ["0.07", "7", "0", "-0.7"])
+def test_a_torque_efficiency_with_a_slip_of_the_decimal_point_is_refused(value: str) -> None:
+    with pytest.raises(ConfigError, match=rf"j0: torque_efficiency is {value}, expected 0.3 to 1"):
+        torque_efficiency({"torque_efficiency": value}, "j0")
 
 
 def _efficient(joints: tuple[JointInfo, ...]) -> tuple[JointInfo, ...]:

@@ -11,6 +11,7 @@ from humanoid_control_common.configuration.config import StrictModel
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.robot.joints import FloatArray
 from humanoid_control_common.rules.modes import Mode
+from humanoid_controller_manager.hardware.mode_gains import LEAST_EFFICIENCY
 from humanoid_devices_erob.drive.gains import (
     IntArray,
     JointRegisters,
@@ -39,7 +40,7 @@ class ImpedanceParameters(StrictModel):
     mode_kd: PerMode = Field(description="Damping by mode number [Nm*s/rad].")
     torque_efficiency: float = Field(
         default=1.0,
-        gt=0.0,
+        ge=LEAST_EFFICIENCY,
         le=1.0,
         description="Realized / nominal torque of the transmission; 1 compensates nothing.",
     )
