@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
+import yaml
 from pydantic import Field
 
 from humanoid_control_common.configuration.config import (
@@ -247,6 +248,19 @@ def test_keys_that_yaml_does_not_read_as_text_are_refused_by_line(write: Any, ke
     path = write(f"a: 1\n{key}: 2\n")
     assert _error(path).startswith(f"{path}:2: key '{key}' is no text in YAML")
     assert read_yaml(write(f'a: 1\n"{key}": 2\n')).content == {"a": 1, key: 2}
+
+
+@pytest.mark.parametrize("number", ["1:50", "1:30:00", "1:30.5", "022", "-010"])
+def test_numbers_that_yaml_reads_in_another_base_are_refused_by_line(
+    write: Any, number: str
+) -> None:
+    path = write(f"a: 1\ngear: [{number}]\n")
+    assert _error(path).startswith(f"{path}:2: YAML takes {number} for a number in base 60 or 8")
+
+
+@pytest.mark.parametrize("value", ["0", "0x16", "0.5", "-0.0", "1_000", "'1:50'", "2026-11-28"])
+def test_other_numbers_and_texts_are_read(write: Any, value: str) -> None:
+    assert read_yaml(write(f"a: {value}\n")).content == {"a": yaml.safe_load(value)}
 
 
 def test_merged_mappings_are_read(write: Any) -> None:

@@ -1,5 +1,6 @@
 """YAML files into typed values, with errors that name file, line and key."""
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,6 +23,9 @@ LARGEST = 4_000_000  # characters; a motion of 1000 points and 14 joints has 130
 _KEY_TAGS = ("tag:yaml.org,2002:str", "tag:yaml.org,2002:merge")  # the latter: `<<`
 LONGEST_VALUE = 200  # characters of a wrong value that an error shows
 MOST_VALUES = 100_000  # such a motion has 17 000
+# Numbers of YAML 1.1 that read otherwise: 1:50 is 110, in base 60, and 010 is 8.
+_MISREAD = re.compile(r"[-+]?([0-9_]+(:[0-9]+)+(\.[0-9_]*)?|0[0-7_]+)")
+_NUMBER_TAGS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
 _NO_MAPPING = ("model_type", "dict_type")  # pydantic's words for it name the class of the model
 
 
@@ -82,6 +86,11 @@ class _Index:
         elif isinstance(node, yaml.SequenceNode):
             for i, item in enumerate(node.value):
                 self.add(item, (*key, i), self.places[key])
+        elif node.tag in _NUMBER_TAGS and _MISREAD.fullmatch(node.value):
+            raise ConfigError(
+                f"{where}: YAML takes {node.value} for a number in base 60 or 8: write a decimal "
+                "number, without colon and leading zero, or a text in quotes"
+            )
 
     def _add_entry(self, key_node: yaml.Node, value_node: yaml.Node, parent: KeyPath) -> None:
         where = _place(self.path, key_node)
