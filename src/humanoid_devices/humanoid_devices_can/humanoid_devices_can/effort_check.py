@@ -11,11 +11,12 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.robot.joints import FloatArray
 from humanoid_control_common.robot.mit_interface import JointCommand, JointState
 from humanoid_control_common.rules.reasons import Reason
 from humanoid_devices_can.reason_codes import COMMANDS_NOT_EXECUTED
-from humanoid_devices_can.settings import Motor
+from humanoid_devices_can.settings import EFFORT_TOLERANCE, Motor
 
 # [s] between two comparisons, at least. One takes 0.3 ms if other programs used the caches before.
 INTERVAL: Final = 0.035
@@ -42,8 +43,18 @@ class EffortCheck:
     def __init__(
         self, motors: Sequence[Motor], effort_limit: FloatArray, update_rate: float
     ) -> None:
-        """`effort_limit` [Nm], (n,): of the URDF and the motors; `update_rate` of the loop [Hz]."""
+        """`effort_limit` [Nm], (n,): of the URDF and the motors; `update_rate` of the loop [Hz].
+
+        Raises ConfigError for a tolerance beyond the limit, with which nothing would be found.
+        """
         count = len(motors)
+        for motor, most in zip(motors, effort_limit.tolist(), strict=True):
+            found = motor.effort_tolerance
+            if found is not None and found > most:
+                raise ConfigError(
+                    f"{motor.where}: {EFFORT_TOLERANCE} is {found:g} Nm, expected at most the "
+                    f"joint's effort limit, {most:g} Nm"
+                )
         given = [motor.effort_tolerance for motor in motors]
         usual = USUAL_TOLERANCE * effort_limit
         self.tolerance = np.array(  # [Nm], (n,)

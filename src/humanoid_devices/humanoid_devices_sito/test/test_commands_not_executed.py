@@ -164,7 +164,7 @@ def test_tolerance_of_a_joint_can_be_set(wrists: MakeWrists) -> None:
     assert found_after(rig) < LATEST
 
 
-@pytest.mark.parametrize("value", ["0", "-1", "much", "nan"])
+@pytest.mark.parametrize("value", ["0", "-1", "much", "nan", "45"])
 def test_an_impossible_tolerance_is_refused(
     can_bench: MakeBench, can_info: MakeInfo, can_rig: MakeRig, value: str
 ) -> None:
