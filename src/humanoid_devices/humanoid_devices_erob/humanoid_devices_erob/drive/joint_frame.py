@@ -88,7 +88,8 @@ class JointFrame:
         self.shifts += int((image.turns != before).any())
         for i in np.flatnonzero((lost != 0) & (image.turns != before)[self._at]).tolist():
             logger.warning(
-                "%s: its encoder is off by %d turns, which is compensated: replace its battery"
+                "%s: its encoder is off by %d turns, which is compensated: replace its battery, "
+                "unless its homing_offset is in degrees"
                 if calibrated[i]
                 else "%s: %d turns of its encoder are left out: it is not calibrated",
                 settings.joints[i], -lost[i],

@@ -72,7 +72,8 @@ def test_only_a_calibrated_joint_blames_the_battery_and_only_once(make_info, cap
     frame.find_turns(image)
     assert [record.getMessage() for record in caplog.records] == [
         "j0: 1 turns of its encoder are left out: it is not calibrated",
-        "j1: its encoder is off by 1 turns, which is compensated: replace its battery",
+        "j1: its encoder is off by 1 turns, which is compensated: replace its battery, "
+        "unless its homing_offset is in degrees",
     ]
     assert image.turns.tolist() == [-TURN, -TURN]
 
