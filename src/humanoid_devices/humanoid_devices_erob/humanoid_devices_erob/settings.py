@@ -2,13 +2,14 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from math import tau
 from typing import Final
 
 import numpy as np
 
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.robot.calibration import Calibration
-from humanoid_control_common.robot.joints import FloatArray, IndexArray
+from humanoid_control_common.robot.joints import FloatArray, IndexArray, JointLimits
 from humanoid_controller_manager.hardware.block_parameters import (
     calibration,
     complete,
@@ -152,6 +153,7 @@ def parse_settings(info: HardwareInfo) -> Settings:
     joints = [_joint_parameters(joint, where) for joint in info.joints]
     names = info.joint_set.names
     limits = info.limits
+    _check_ranges(names, limits, where)
     facts = drive_facts(info)
     positions = facts.ring_position.tolist()
     rated = np.array(
@@ -205,6 +207,16 @@ def _interface(name: str, where: str) -> str:
             f"{LONGEST_INTERFACE_NAME} characters"
         )
     return name
+
+
+def _check_ranges(names: Iterable[str], limits: JointLimits, where: str) -> None:
+    """Raise ConfigError for a range of a turn or more: a drive's turns would never be clear."""
+    for name, lower, upper in zip(names, limits.lower.tolist(), limits.upper.tolist(), strict=True):
+        if upper - lower >= tau:
+            raise ConfigError(
+                f"{where}: joint '{name}': limits are {lower:g} to {upper:g} rad, expected less "
+                f"than a turn ({tau:.2f} rad): are they in degrees?"
+            )
 
 
 def _word(parameters: Mapping[str, str], name: str, where: str) -> int:

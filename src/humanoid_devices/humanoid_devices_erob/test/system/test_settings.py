@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from math import inf
 
 import numpy as np
@@ -153,6 +154,14 @@ def test_joint_without_calibration_is_named(make_info, tmp_path) -> None:
     )
     with pytest.raises(ConfigError, match=r"Side.*calibration_file.*no calibration for j1"):
         parse_settings(info)
+
+
+def test_limits_in_degrees_are_refused(make_info) -> None:
+    """The turns of a drive are clear only within less than one."""
+    info = make_info(2)
+    limits = replace(info.limits, lower=np.array([-3.0, -132.0]), upper=np.array([3.0, 20.0]))
+    with pytest.raises(ConfigError, match=r"'j1': limits are -132 to 20 rad.* in degrees\?"):
+        parse_settings(replace(info, limits=limits))
 
 
 @pytest.mark.parametrize("damping", ["0.054", "6", "3482"])
