@@ -18,7 +18,8 @@ RX_TIMEOUT: Final = CODES.add(
     "RX_TIMEOUT",
     "A joint has been silent for 200 ms.",
     "The message names it. Is it powered, its connector in place, its id right? Other joints "
-    f"beyond it silent too: the cable before the first of them. Then power, {_CLEAR}.",
+    "beyond it silent too: the cable before the first of them. Was it hot, or overloaded? A Sito "
+    f"with a fault of its own is silent, too. Then power, {_CLEAR}.",
 )
 NOT_ACKNOWLEDGED: Final = CODES.add(
     "NOT_ACKNOWLEDGED",
