@@ -155,6 +155,15 @@ def test_drift_of_a_joint_without_friction_ends_the_recording() -> None:
         joint.record(BreakawayRecording(bounds()))
 
 
+def test_a_joint_that_slides_back_from_every_push_ends_a_breakaway() -> None:
+    recording = BreakawayRecording(bounds())
+    effort = 0.0
+    with pytest.raises(RecordingError, match=r"slides back to 0\.000 rad from every push"):
+        for tick in range(10_000):
+            position = 0.03 if abs(effort) > 0.3 else 0.0
+            effort = recording.step(Sample(0.01 * tick, position, 0.0, effort, 0.0))
+
+
 @pytest.mark.parametrize(
     ("sample", "words"),
     [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import deque
 from dataclasses import dataclass
 from typing import Final
@@ -24,6 +25,7 @@ RELEASE: Final = 0.5  # [s] between two ramps
 AT_REST: Final = 0.2  # [s] in which a joint at rest moves by less than RESTS
 RESTS: Final = 0.002  # [rad]
 COASTS: Final = 0.3  # [rad] at most, after it broke away
+FRUITLESS: Final = 10  # ramps in a row after which the joint was no nearer to the end of its way
 TIMEOUT: Final = 5.0  # [s] for a joint that nothing drives to come to rest
 
 
@@ -48,6 +50,8 @@ class BreakawayRecording(Recording):
         self._released: Sample | None = None  # the first one since
         self._ramp: list[Sample] = []  # the present one; empty: released
         self._recent: deque[Sample] = deque()  # of the last AT_REST seconds
+        self._least = (sys.maxsize, 0.0)  # legs and way [rad] that are left, the least so far
+        self._fruitless = 0  # ramps since then
 
     def _at_rest(self, sample: Sample) -> float:
         return sample.gravity
@@ -76,8 +80,22 @@ class BreakawayRecording(Recording):
             self._recent.clear()
             self._released = None
             if not (self.path.passed(sample.position) and self.path.done):
+                self._check_progress(sample.position)
                 self._ramp = [sample]
         return sample.gravity
+
+    def _check_progress(self, position: float) -> None:
+        """Raise RecordingError for a joint that slides back from every push."""
+        legs, way = len(self.path.legs), self.path.remaining(position)
+        if (legs, way) < (self._least[0], self._least[1] - RESTS):
+            self._least, self._fruitless = (legs, way), 0
+            return
+        self._fruitless += 1
+        if self._fruitless > FRUITLESS:
+            raise RecordingError(
+                f"the joint slides back to {position:.3f} rad from every push: another joint moves "
+                "it, or its friction is less than the error of the gravity model"
+            )
 
     def _push(self, sample: Sample) -> float:
         start, direction = self._ramp[0], self.path.direction
