@@ -36,6 +36,7 @@ class Word(IntEnum):
     ROS_EVENTS = 6
     SAVED_LOOP_EVENTS = 7  # events saved to a file; written by the black box
     SAVED_ROS_EVENTS = 8
+    TICKS_ENDED = 9  # 1: the loop has ended as requested; the exit of the hardware may take longer
 
 
 class EventKind(IntEnum):

@@ -38,6 +38,7 @@ class LoopThread:
         self.failure: BaseException | None = None
         self._loop, self._machine = loop, machine
         self._publish = publish
+        self.on_last_tick: Callable[[], None] = lambda: None  # called in the loop's thread
         self.realtime = not loop.hardware.simulates_time  # a simulator has no deadline
         factor = loop.hardware.real_time_factor
         # [s] of wall time between two ticks; 0: as fast as possible
@@ -124,3 +125,4 @@ class LoopThread:
             self._publish(loop.snapshot)
             statistics.record(started, clock() - started)
             pacer.wait(hardware.tick_correction())
+        self.on_last_tick()

@@ -98,6 +98,7 @@ class TickRecorder:
     ) -> None:
         self.file, self._machine = file, machine
         self._statistics = loop_thread.statistics
+        loop_thread.on_last_tick = self._end_ticks
         self._limited = loop.limits.counts
         self._counting = [
             member for member in loop.hardware.members if "bus_counts" in member.duties
@@ -167,6 +168,9 @@ class TickRecorder:
         """Remove the file: the control process ends in order."""
         self.file.words[Word.ENDED] = 1
         self.file.remove()
+
+    def _end_ticks(self) -> None:
+        self._words[Word.TICKS_ENDED] = 1
 
     def _record_changes(self, snapshot: Snapshot) -> None:
         last = self._last

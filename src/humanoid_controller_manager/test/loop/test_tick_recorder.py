@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ from humanoid_controller_manager.loop.loop_thread import LoopThread
 from humanoid_controller_manager.loop.tick_recorder import TickRecorder, tick_recorder
 
 RATE = 50.0
+TIMEOUT = 30.0  # [s]
 
 
 class Recorded:
@@ -235,3 +237,24 @@ def test_the_switch_number_begins_anew_where_messages_have_no_more_bits(
         assert robot.loop.snapshot.controller == name
     assert numbers == [2**32 - 1, 1, 2]
     assert recorded.ticks()["switch_number"].tolist()[-3:] == numbers
+
+
+@pytest.mark.parametrize("dies", [False, True])
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_only_a_loop_that_ends_as_requested_has_ended_its_ticks(
+    rig: Any, tmp_path: Path, *, dies: bool
+) -> None:
+    robot, ticked = rig(), threading.Event()
+
+    def publish(snapshot: Any) -> None:
+        ticked.set()
+        assert not dies
+
+    thread = LoopThread(robot.loop, RATE, publish)
+    recorder = tick_recorder(robot.loop, thread, RATE, "<robot/>", RecordStore(tmp_path))
+    assert recorder is not None
+    thread.start("damped")
+    assert ticked.wait(TIMEOUT)
+    assert recorder.file.words[Word.TICKS_ENDED] == 0
+    thread.stop()
+    assert recorder.file.words[Word.TICKS_ENDED] == (not dies)

@@ -115,4 +115,5 @@ class RecordMonitor:
 
     def _stands_still(self, now: float) -> bool:
         limit = max(STILL, STILL_PERIODS * self.file.facts.wall_period)
-        return self._ticks > 0 and not self._saved_still and now - self._ticked > limit
+        expected = self._ticks > 0 and not self.file.words[Word.TICKS_ENDED]
+        return expected and not self._saved_still and now - self._ticked > limit

@@ -85,6 +85,9 @@ class Flight:
         text = report_text("PrimeSitoCAN", flags, message)
         self.event(EventKind.REPORT, text, level, ros=ros)
 
+    def end_ticks(self) -> None:
+        self.file.words[Word.TICKS_ENDED] = 1
+
     def end(self) -> None:
         self.file.words[Word.ENDED] = 1
         self.file.remove()

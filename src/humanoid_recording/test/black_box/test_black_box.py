@@ -248,6 +248,15 @@ def test_a_control_process_that_ends_in_order_leaves_no_file_and_no_watch(
     assert watched.box.diagnosis().values["control process"] == "none"
 
 
+def test_a_long_exit_of_the_hardware_is_no_loop_that_stands_still(watched: Watched) -> None:
+    watched.run(5)
+    watched.flight.end_ticks()
+    watched.run(BUSY, ticking=False)
+    watched.flight.end()
+    watched.run(1, ticking=False)
+    assert watched.store.files() == []
+
+
 def test_a_fault_just_before_the_end_is_saved(watched: Watched) -> None:
     watched.run(5)
     watched.flight.event(EventKind.FALL, "fell")
