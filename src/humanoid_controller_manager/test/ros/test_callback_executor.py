@@ -176,6 +176,120 @@ def test_a_coroutine_goes_on_when_what_it_awaits_is_done_and_others_run_meanwhil
     ros.spin_until(lambda: "begun" in heard)
 
 
+class OwnError(BaseException):
+    """No Exception: rclpy does not catch it."""
+
+
+@pytest.mark.parametrize("error", [KeyError, SystemExit, OwnError])
+def test_an_error_of_a_coroutine_is_one_of_its_callback(
+    ros: Ros, error: type[BaseException]
+) -> None:
+    node, other, heard = ros.node("waiting"), ros.node("other"), []
+    awaited: Future = Future()
+
+    async def wait() -> None:
+        heard.append("begun")
+        await awaited
+        raise error
+
+    node.create_guard_condition(wait).trigger()
+    ros.spin_until(lambda: heard)
+    awaited.set_result(None)
+    timer = other.create_timer(0.001, lambda: heard.append("other"))
+    (failure,) = ros.spin_until(lambda: heard.count("other") > 3)
+    assert type(failure.error) is error
+    assert failure.node is node
+    assert "wait' (guardcondition)" in failure.callback
+    other.destroy_timer(timer)
+    ros.spin_idle()
+    assert not ros.executor._open_tasks
+
+
+@pytest.mark.parametrize("error", [KeyError, SystemExit, OwnError])
+def test_an_error_of_a_done_callback_is_one_of_the_node_that_asked(
+    ros: Ros, error: type[BaseException]
+) -> None:
+    node, other, later = ros.node("asking"), ros.node("other"), []
+    other.create_service(Trigger, "asked", lambda _, response: response)
+    client = node.create_client(Trigger, "asked")
+
+    def take(_: Future) -> None:
+        other.create_timer(0.001, lambda: later.append("executed"))
+        raise error
+
+    ros.spin_until(client.service_is_ready)
+    client.call_async(Trigger.Request()).add_done_callback(take)
+    (failure,) = ros.spin_until(lambda: len(later) == 3)
+    assert type(failure.error) is error
+    assert failure.node is node
+    assert "service asked" in failure.callback
+
+
+@pytest.mark.parametrize("error", [KeyError, OwnError])
+def test_an_error_beside_a_coroutine_that_waits_is_one_of_its_callback(
+    ros: Ros, error: type[BaseException]
+) -> None:
+    node, other, begun = ros.node("waiting"), ros.node("other"), []
+
+    async def wait() -> None:
+        begun.append(True)
+        await Future()
+
+    def fail() -> None:
+        raise error
+
+    node.create_guard_condition(wait).trigger()
+    ros.spin_until(lambda: begun)
+    guard = other.create_guard_condition(fail)
+    for _ in range(2):
+        guard.trigger()
+        failures = [ros.executor.execute_next(0.01) for _ in range(20)]
+        (failure,) = filter(None, failures)
+        assert type(failure.error) is error
+        assert failure.node is other
+
+
+def test_a_coroutine_that_begins_while_another_one_waits_goes_on_after_that_has_ended(
+    ros: Ros,
+) -> None:
+    first, second, heard = ros.node("first"), ros.node("second"), []
+    awaited = {"first": Future(), "second": Future()}
+
+    def wait_in(name: str) -> Callable[[], Any]:
+        async def wait() -> None:
+            heard.append(name)
+            await awaited[name]
+            heard.append(f"end of {name}")
+
+        return wait
+
+    for node in (first, second):
+        name = node.get_name()
+        node.create_guard_condition(wait_in(name)).trigger()
+        ros.spin_until(lambda name=name: name in heard)
+    for name, future in awaited.items():
+        future.set_result(None)
+        ros.spin_until(lambda name=name: f"end of {name}" in heard)
+
+
+def test_a_coroutine_of_a_removed_node_does_not_go_on(ros: Ros) -> None:
+    node, heard = ros.node("removed"), []
+    awaited: Future = Future()
+
+    async def wait() -> None:
+        heard.append("begun")
+        await awaited
+        heard.append("end")
+
+    node.create_guard_condition(wait).trigger()
+    ros.spin_until(lambda: heard)
+    ros.executor.remove_node(node)
+    awaited.set_result(None)
+    ros.spin_idle()
+    assert heard == ["begun"]
+    assert not ros.executor._open_tasks
+
+
 def test_requests_of_services_are_looked_at_once_in_a_period() -> None:
     with ExitStack() as opened:
         ros = Ros(opened, service_period=0.04)

@@ -4,9 +4,10 @@ import logging
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from rclpy.context import Context
 from rclpy.executors import (
@@ -43,6 +44,11 @@ LONG_WAIT: Final = 0.1  # [s], twice the longest wait of an executor that has ca
 EVENT_PERIOD: Final = 1.0  # [s] between two checks of events such as an incompatible QoS
 WAY_DOWN_LIMIT: Final = WAY_DOWN  # [s], longer than an ordered way down
 _NAMES: Final = {"topic_name": "topic", "srv_name": "service"}  # attributes of entities
+
+# What a task belongs to: the entity whose callback created it, and its node; None: no callback did.
+_Origin = tuple[Any, Node | None]
+_NONE: Final = (None, None)
+_ORIGIN: Final[ContextVar[_Origin]] = ContextVar("_ORIGIN", default=_NONE)  # of this thread
 
 logger = logging.getLogger(__name__)
 
@@ -91,7 +97,7 @@ class CallbackExecutor(SingleThreadedExecutor):  # type: ignore[misc] # rclpy ha
         self._changed = True  # nodes or their entities, since the wait set was prepared
         self._prepared: PreparedWaitSet | None = None
         self._ready: deque[Ready] = deque()
-        self._open_tasks: list[Task] = []
+        self._open_tasks: dict[Task, _Origin] = {}
         self._round: Iterator[tuple[Task, Any, Node]] | None = None  # of rclpy's own waiting
         self._waiting_since: float | None = None  # [s], monotonic
         self._events_due = 0.0  # [s] of the next wait for events, too
@@ -110,25 +116,25 @@ class CallbackExecutor(SingleThreadedExecutor):  # type: ignore[misc] # rclpy ha
 
         A `timeout` of None waits without end.
         """
-        node: Node | None = None
-        entity: Any = None
+        origin = _NONE
         try:
             if not self._ready and (self._open_tasks or self._round is not None):
-                task, entity, node = self._next_of_rclpy(timeout)
-                task()
-                error = task.exception()
+                task = self._next_of_rclpy(timeout)
+                origin = self._open_tasks.get(task, _NONE)
+                error = self._within(origin, lambda: self._resume(task))
             else:
                 ready = self._next(timeout)
                 if ready is None:
                     return None
-                node, entity = ready.node, ready.entity
-                error = self._execute(ready)
+                origin = ready.entity, ready.node
+                error = self._within(origin, lambda: self._execute(ready))
         except (ShutdownException, TimeoutException, ConditionReachedException):
             return None
         except CALLBACK_ERRORS as raised:
             error = raised
         if error is None:
             return None
+        entity, node = origin
         callback = "(none: waiting for the next)" if entity is None else described(entity)
         return CallbackFailure(node, callback, error)
 
@@ -152,12 +158,20 @@ class CallbackExecutor(SingleThreadedExecutor):  # type: ignore[misc] # rclpy ha
     def remove_node(self, node: Node) -> None:
         """See Executor."""
         super().remove_node(node)
+        for task, (_, its_node) in list(self._open_tasks.items()):
+            if its_node is node:
+                task.cancel()
         self.wake()
 
     def create_task(self, callback: Any, *args: Any, **kwargs: Any) -> Task:
         """See Executor."""
         task = super().create_task(callback, *args, **kwargs)
-        self._open_tasks.append(task)
+        self._open_tasks[task] = _ORIGIN.get()
+        return task
+
+    def _make_handler(self, entity: Any, node: Node, *args: Any) -> Task:
+        task = super()._make_handler(entity, node, *args)
+        self._open_tasks[task] = entity, node
         return task
 
     def shutdown(self, timeout_sec: float | None = None) -> bool:
@@ -177,7 +191,7 @@ class CallbackExecutor(SingleThreadedExecutor):  # type: ignore[misc] # rclpy ha
             self._ready.extend(self._wait(timeout))
         return self._ready.popleft() if self._ready else None
 
-    def _next_of_rclpy(self, timeout: float | None) -> tuple[Task, Any, Node]:
+    def _next_of_rclpy(self, timeout: float | None) -> Task:
         """Return the next task, or callback as a task, of rclpy's own way of waiting."""
         if self._round is None:
             self._round = self._wait_for_ready_callbacks(timeout_sec=timeout)
@@ -187,11 +201,12 @@ class CallbackExecutor(SingleThreadedExecutor):  # type: ignore[misc] # rclpy ha
         finally:
             if step is None:  # all that was ready is executed, or nothing was
                 self._round = None
-                self._open_tasks = [task for task in self._open_tasks if not task.done()]
+                for task in list(self._open_tasks):  # other threads may add one meanwhile
+                    if task.done() or task.cancelled():
+                        del self._open_tasks[task]
         if step is None:
             raise TimeoutException
-        task, entity, node = step
-        return task, entity, node
+        return step[0]
 
     def _wait(self, timeout: float | None) -> list[Ready]:
         if self._prepared is None:
@@ -220,6 +235,25 @@ class CallbackExecutor(SingleThreadedExecutor):  # type: ignore[misc] # rclpy ha
         if not self._context.ok():
             raise ExternalShutdownException
         return ready
+
+    def _within(
+        self, origin: _Origin, execute: Callable[[], BaseException | None]
+    ) -> BaseException | None:
+        """Return the error of `execute`; the tasks that it creates are of `origin`, too."""
+        before = _ORIGIN.set(origin)
+        try:
+            return execute()
+        finally:
+            _ORIGIN.reset(before)
+
+    def _resume(self, task: Task) -> BaseException | None:
+        """Execute a task up to its end, or up to where it awaits something."""
+        try:
+            task()
+        except PLUGIN_ERRORS as error:  # of those that are no Exception rclpy knows no end
+            task.cancel()
+            return error
+        return cast("BaseException | None", task.exception())
 
     def _execute(self, ready: Ready) -> BaseException | None:
         """Execute a callback up to its end, or up to where it awaits something."""
