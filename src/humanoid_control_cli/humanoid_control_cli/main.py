@@ -1,5 +1,6 @@
 """Entry point of `hc`. It turns errors into one sentence and an exit code."""
 
+import os
 import sys
 
 from humanoid_control_cli.command_line.printed_output import report_output
@@ -12,6 +13,8 @@ def main() -> int:
     """Run the command line. Returns the exit code, if it hasn't ended the process already."""
     set_library_environment()
     report_output()
+    if os.environ.get("COLUMNS") == "0":  # unknown; rich would print nothing
+        del os.environ["COLUMNS"]
     try:
         with importing():
             from humanoid_control_cli.app import app

@@ -51,6 +51,18 @@ def test_a_command_without_an_output_does_its_work(start) -> None:
     assert _redirected(start, "decode 0x8500 >&-").finish() == 0
 
 
+def test_a_character_that_the_output_lacks_is_replaced(start) -> None:
+    run = _redirected(start, "up --help", PYTHONIOENCODING="latin-1")
+    assert run.finish() == 0
+    assert "\\u2026" in run.text
+
+
+def test_an_unknown_width_of_the_output_is_not_no_width(start) -> None:
+    run = _redirected(start, "doctor", COLUMNS="0")
+    run.finish()
+    assert "packages" in run.text
+
+
 @pytest.mark.parametrize(
     "command", ["calibrate", "jog left_wrist_yaw", "friction record --joint x --into y.yaml"]
 )

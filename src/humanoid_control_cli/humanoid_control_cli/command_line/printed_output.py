@@ -22,7 +22,7 @@ class PrintedOutput(TextIOWrapper):
         super().__init__(
             stream.buffer,
             encoding=stream.encoding,
-            errors=stream.errors,
+            errors="backslashreplace",  # as stderr: Latin-1 and ASCII lack some characters
             line_buffering=bool(stream.line_buffering),
             write_through=os.environ.get("PYTHONUNBUFFERED", "") != "",
         )
