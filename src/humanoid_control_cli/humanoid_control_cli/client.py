@@ -17,6 +17,7 @@ from humanoid_control_cli.errors import (
     NoAnswerError,
     NoRosError,
     RefusedError,
+    busy_control_process,
     no_control_process,
     no_mode_manager,
 )
@@ -141,6 +142,7 @@ class Client:
             if self.wait(call.done, self.timeout):
                 return call.result()
             self.node.destroy_client(self._callers.pop(service))
+            raise absent or busy_control_process(self.timeout)
         raise absent or self.no_control_process()
 
     def no_control_process(self) -> NoAnswerError:

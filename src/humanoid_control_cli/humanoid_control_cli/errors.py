@@ -34,6 +34,15 @@ def no_mode_manager() -> NoAnswerError:
     )
 
 
+def busy_control_process(timeout: float) -> NoAnswerError:
+    """Return the error of a control process whose service gives no answer for `timeout` [s]."""
+    return NoAnswerError(
+        f"the control process on {robot_in_words()} has not answered for {timeout:g} s: a plug-in "
+        "or the machine holds it up, or it has just ended. It may still carry the request out: "
+        "see its log and `hc status`; Ctrl-C where it was started leads the robot down"
+    )
+
+
 def no_control_process(timeout: float, others: Sequence[str]) -> NoAnswerError:
     """Return the error of a control process that is silent for `timeout` [s].
 

@@ -6,6 +6,7 @@ import sys
 
 import pytest
 import rclpy
+from humanoid_control_msgs.srv import UnloadController
 from rclpy.node import Node
 from test_support.ros.ros_domains import on_reserved_domain
 from typer.testing import CliRunner
@@ -138,6 +139,21 @@ def test_a_control_process_without_a_mode_manager_is_not_reported_as_absent() ->
             node.destroy_node()
             context.shutdown()
     with pytest.raises(NoAnswerError, match=f"on ROS_DOMAIN_ID {domain} has no mode manager"):
+        raise result.exception
+
+
+def test_a_control_process_that_is_busy_is_not_reported_as_absent() -> None:
+    with on_reserved_domain() as domain:
+        context = rclpy.Context()
+        rclpy.init(context=context, domain_id=domain)
+        node = Node("controller_manager", context=context)
+        node.create_service(UnloadController, "controller_manager/unload", lambda _, answer: answer)
+        try:
+            result = CliRunner().invoke(app, ["unload", "hold", "--timeout", "2"])
+        finally:
+            node.destroy_node()
+            context.shutdown()
+    with pytest.raises(NoAnswerError, match=f"on ROS_DOMAIN_ID {domain} has not answered for 2 s"):
         raise result.exception
 
 
