@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from rcl_interfaces.msg import (
@@ -16,6 +17,7 @@ from rcl_interfaces.msg import (
     ParameterDescriptor,
     SetParametersResult,
 )
+from rcl_interfaces.srv import GetParameterTypes, SetParameters, SetParametersAtomically
 
 if TYPE_CHECKING:  # nodes without a model need neither
     from pydantic import BaseModel
@@ -38,6 +40,17 @@ class FixedParameters:
     _reasons: dict[str, str] | None = None  # by name; None: nothing was described
     # Returns what becomes of a parameter that may be set; empty for all others.
     settable: Callable[[str], str] = staticmethod(lambda name: "")
+
+    def create_service(
+        self, kind: Any, name: str, callback: Callable[..., Any], **options: Any
+    ) -> Any:
+        """See rclpy's Node. An unfit request to a service of parameters does not end the program.
+
+        rclpy raises at the type of an unknown parameter, and at a value of an unknown type.
+        """
+        if kind in (GetParameterTypes, SetParameters, SetParametersAtomically):
+            callback = partial(_answer, callback)
+        return super().create_service(kind, name, callback, **options)  # type: ignore[misc]
 
     def set_parameters(self, parameter_list: Iterable[Any]) -> list[SetParametersResult]:
         """See rclpy's Node."""
@@ -103,6 +116,20 @@ class FixedParameters:
             if OF_BRING_UP in known:
                 known = "the options or files of the bring-up"
             self._reasons[name] = _refusal(name, known, when, remedy)
+
+
+def _answer(callback: Callable[..., Any], request: Any, response: Any) -> Any:
+    """Return the answer of `callback`; where it raises a refusal, or an answer without values."""
+    try:
+        return callback(request, response)
+    except (TypeError, ValueError) as error:
+        answer = type(response)()
+        refusal = SetParametersResult(successful=False, reason=str(error))
+        if hasattr(answer, "results"):
+            answer.results = [refusal] * len(request.parameters)
+        elif isinstance(getattr(answer, "result", None), SetParametersResult):
+            answer.result = refusal
+        return answer
 
 
 def _refusal(name: str, place: str, when: str, remedy: str) -> str:
