@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from threading import Event
 
@@ -61,3 +63,25 @@ def test_signals_that_are_repeated_while_a_process_ends_do_not_kill_it() -> None
     stop_on_signals()
     ignore_stop_signals()
     assert {signal.getsignal(number) for number in STOP_SIGNALS} == {signal.SIG_IGN}
+
+
+# Sends a signal at every line that `wait` executes, and at every line of the handler.
+PROGRAM = """
+import os, signal, sys
+from humanoid_control_common.machine.stop_signals import stop_on_signals
+
+def trace(frame, event, argument):
+    if event == "line":
+        os.kill(os.getpid(), signal.SIGTERM)
+    return trace
+
+stop = stop_on_signals()
+sys.settrace(trace)
+stop.wait(0.01)
+sys.settrace(None)
+assert stop.wait(0.0)
+"""
+
+
+def test_a_signal_may_come_at_any_moment_of_the_wait_for_it() -> None:
+    subprocess.run([sys.executable, "-c", PROGRAM], check=True, timeout=30.0)

@@ -6,6 +6,8 @@ from threading import Event
 from types import FrameType
 from typing import Final
 
+from humanoid_control_common.machine.lock_event import LockEvent
+
 STOP_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -24,7 +26,7 @@ def stop_after_others() -> Event:
 
 
 def _stop_on(numbers: Iterable[signal.Signals]) -> Event:
-    stop = Event()
+    stop = LockEvent()  # an Event's `set` waits for ever if it interrupts `wait` or `set`
 
     def handle(_number: int, _frame: FrameType | None) -> None:
         stop.set()
