@@ -199,4 +199,10 @@ FOUND: Final = (
         869012443,
         ViolationType.NOT_DAMPED,
     ),
+    Found(
+        "diagnosis_notes_silence",
+        "two faults: controller and any",
+        1828058853,
+        ViolationType.DIED,
+    ),
 )

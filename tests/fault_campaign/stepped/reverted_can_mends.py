@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from threading import Event
 from typing import Any
@@ -10,6 +11,7 @@ from fault_campaign.disturbing.sabotage import put
 from humanoid_devices_can.bus.serial_lines import SerialLines
 from humanoid_devices_can.bus.slcan import SlcanBus
 from humanoid_devices_can.guard.guard_client import Guard
+from humanoid_devices_can.motor_monitor import MotorMonitor
 from humanoid_devices_can.session.bus_lifecycle import BusLifecycle
 from humanoid_devices_can.session.health import Health
 from humanoid_devices_can.session.session import Session as BusSession
@@ -120,6 +122,21 @@ def silent_before_the_guard() -> None:
     """
     abandon = BusLifecycle._abandon
     put(BusLifecycle, "_abandon", lambda self, session, _: abandon(self, session, ()))
+
+
+def diagnosis_notes_silence() -> None:
+    """Note which motors were silent before the guard acted at each diagnosis, too.
+
+    The mend: `MotorMonitor.update` alone notes it, in the loop's thread.
+    """
+    problems = MotorMonitor._silence_problems
+
+    def noted(self: Any, *arguments: Any) -> Iterable[Any]:
+        if not self.guard:
+            self.silent = self._beyond(arguments[0].silent_for)
+        yield from problems(self, *arguments)
+
+    put(MotorMonitor, "_silence_problems", noted)
 
 
 def no_new_guard() -> None:

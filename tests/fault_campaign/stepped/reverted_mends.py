@@ -341,6 +341,7 @@ REVERTED_MENDS: Final[dict[str, Callable[[], None]]] = {
     "cleared_fault_ends": _cleared_fault_ends,
     "old_gains_enabled": _old_gains_enabled,
     "limp_left_alone": _limp_left_alone,
+    "diagnosis_notes_silence": can.diagnosis_notes_silence,
 }
 # Found only if threads are interrupted between any two statements.
 BY_INTERRUPTIONS: Final[dict[str, Callable[[], None]]] = {

@@ -69,6 +69,8 @@ class MotorMonitor:
     def update(self, session: Session, now: float, saturated: Iterable[int]) -> None:
         """Check `session` at `now` [s]; `saturated`: motors whose command did not fit the wire."""
         problems = (*self.bus_problems(session, now),)
+        if not (self.guard or session.health.lost):
+            self.silent = self._beyond(session.silent_for)
         if not session.health.lost:
             for i in range(len(self._settings.motors)):
                 problems += (*self.motor_problems(session, i, now),)
@@ -140,8 +142,6 @@ class MotorMonitor:
 
     def _silence_problems(self, session: Session, symptom: Reason) -> Iterable[Problem]:
         silent = self._beyond(session.silent_for)
-        if not self.guard:
-            self.silent = silent
         if silent:
             why = symptom.text or "motor off? reset by itself? cable?"
             reason = Reason.of(RX_TIMEOUT, f"{_named(silent)}: silent: {why}", symptom)

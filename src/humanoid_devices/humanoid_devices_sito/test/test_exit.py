@@ -232,6 +232,16 @@ def test_silence_from_before_is_no_proof_for_the_guard(stiff: Stiff) -> None:
         end(rig)
 
 
+def test_a_diagnosis_while_the_loop_stands_still_leaves_the_guards_proof_alone(
+    stiff: Stiff,
+) -> None:
+    _, rig = stiff()
+    rig.pause(1.0)
+    rig.call(rig.system.diagnose)
+    assert "silent before" not in rig.run(0.1).message
+    end(rig)
+
+
 @pytest.mark.parametrize("after", [0.0, 0.03, 0.1])
 def test_a_process_that_stands_still_after_the_loops_end_leaves_no_motor_stiff(
     stiff: Stiff, after: float
