@@ -43,6 +43,7 @@ Change = Callable[[Any, int], object]  # of an update; the number is that of the
 _STATED: Final = 1.5  # [s] until a mode, or the end of a stream, is stated
 _LATE: Final = 0.08  # [s] of a delayed update, at most: its command is not over yet
 _LOST, _DOUBLED = 0.3, 0.3  # share of the updates
+_IN_A_ROW: Final = 10  # updates, 0.1 s; a command is over after 0.15 s
 _HORIZONS: Final = (0.1, 0.6)  # [s] of the commands of a server that stops: it is silent at 0.2 s
 _STOPS: Final = (0.3, 0.8)  # [s] longer than it may be silent
 _STATEMENTS: Final = 10  # more than the writing of a value has
@@ -65,14 +66,20 @@ def _following(strike: Callable[[Scene], object]) -> Callable[[Scene], None]:
 
 
 def _spoil(change: Change, share: float = 1.0) -> Callable[[Scene], None]:
-    """Change a share of the updates from now on."""
+    """Change a share of the updates from now on; if not all, at most _IN_A_ROW one after another.
+
+    With more in a row the latest good command would be over.
+    """
 
     def strike(scene: Scene) -> None:
         stream, dice = stream_of(scene), scene.dice
         joint = stream.server.file.facts.joints.index(scene.joint)
+        row = 0
 
         def spoil(update: Any) -> None:
-            if dice.random() < share:
+            nonlocal row
+            row = row + 1 if dice.random() < share and (share == 1.0 or row < _IN_A_ROW) else 0
+            if row:
                 change(update, joint)
 
         stream.client.spoil = spoil
