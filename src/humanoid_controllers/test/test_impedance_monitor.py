@@ -183,7 +183,7 @@ def test_drives_that_were_never_armed_are_reported_when_their_manager_is_gone() 
     monitor.reported(ImpedanceReport(False, False, 0, 0, "waiting"), 0.0)
     monitor.problem(Mode.DAMPING, 1, GONE + 0.1)
     assert monitor.note.text == (
-        "impedance manager silent: no stiff mode before a new bring-up; stiff until armed"
+        "impedance manager silent: no stiff mode until it reports again; stiff until armed"
     )
 
 
@@ -194,7 +194,7 @@ def test_silence_in_a_soft_mode_is_no_fault(watched: WatchedRobot) -> None:
     assert watched.robot.message == ""
     watched.run(3.0)
     assert watched.robot.mode is Mode.DAMPING
-    assert watched.robot.message == "impedance manager silent: no stiff mode before a new bring-up"
+    assert watched.robot.message == "impedance manager silent: no stiff mode until it reports again"
     watched.reporting = True
     watched.run(0.1).enter(Mode.STANDBY)
 

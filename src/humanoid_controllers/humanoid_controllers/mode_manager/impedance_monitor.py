@@ -19,7 +19,7 @@ UNCONFIRMED_LIMIT: Final = 1.0
 GONE: Final = 2.0  # [s] of silence after which the statement notes it, in any mode
 
 _GONE: Final = Reason.of(
-    IMPEDANCE_MANAGER_SILENT, "impedance manager silent: no stiff mode before a new bring-up"
+    IMPEDANCE_MANAGER_SILENT, "impedance manager silent: no stiff mode until it reports again"
 )
 _STIFF: Final = Reason.of(STIFF_UNTIL_ARMED, "stiff until armed")
 # A drive that was lost after it was armed: behind a cut cable it has no torque.
