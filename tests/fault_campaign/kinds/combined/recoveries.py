@@ -76,8 +76,11 @@ def _enable_slowly(scene: Scene) -> None:
         scene.can.can_delay_enable(joints.motor(joint), scene.dice.uniform(0.0, _ENABLES))
 
 
-def _held_up(scene: Scene) -> None:
-    scene.can.can_hold_up(scene.dice.uniform(*HELD))
+def _held_up(scene: Scene) -> float:
+    """Hold the adapter up; return the end of it [s], a time of the virtual robot."""
+    lasts = scene.dice.uniform(*HELD)
+    scene.can.can_hold_up(lasts)
+    return scene.robot.twin.time() + lasts
 
 
 def _held_up_while_enabling(scene: Scene) -> None:
@@ -86,20 +89,22 @@ def _held_up_while_enabling(scene: Scene) -> None:
     robot, observer = scene.robot, scene.robot.observer
     _enable_slowly(scene)
     scene.can.can_bus_off()
-    robot.pass_until(robot.twin.time() + SILENCE)
+    ends = robot.twin.time() + SILENCE
+    robot.pass_until(ends)
     if scene.dice.random() < 0.5:  # frames sent before the order to disable arrive after it
-        _held_up(scene)
+        ends = _held_up(scene)
         robot.pass_until(robot.twin.time() + scene.dice.uniform(0.0, HELD[1]))
     observer.try_to_clear(_ANSWERED)
     began = observer.within(_TOLD, lambda: _is_reported(scene, MOTORS_BEING_ENABLED.name))
     robot.pass_until(robot.twin.time() + scene.dice.uniform(0.0, _ENABLES))
-    _held_up(scene)
+    ends = max(ends, _held_up(scene))
     if not observer.within(_ENABLED, lambda: not _is_reported(scene, MOTORS_BEING_ENABLED.name)):
         raise RefutedError(f"motors are being enabled for more than {_ENABLED:g} s")
     given_up = _is_reported(scene, MOTORS_NOT_ENABLED.name)
     off = [it for it in robot.joints.on_bus(scene.bus) if not is_enabled(scene, it)]
     if began and off and not given_up:
         raise RefutedError(f"{', '.join(off)} count as enabled and are not")
+    robot.pass_until(ends)
 
 
 def _is_reported(scene: Scene, code: str) -> bool:
