@@ -4,6 +4,7 @@ Levels and flag bits are those of humanoid_control_msgs/SafetyStatus.
 """
 
 import math
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from enum import IntEnum, IntFlag
 
@@ -57,15 +58,13 @@ MOST_NAMED = 3  # reasons quoted in full
 PERIODIC_AFTER = 2  # repetitions in a row; one alone may be a latched report that arrives again
 
 
-def surplus_message(source: str) -> str:
-    """Return the message for `source`, which is beyond the limit."""
-    return f"more than {MOST_SOURCES} safety sources, now '{source:.40}'"
-
-
-def surplus_report(source: str) -> SafetyReport:
-    """Return the report that counts in place of that of `source`, which is beyond the limit."""
+def surplus(source: str, known: Collection[str]) -> SafetyReport | None:
+    """Return the report in place of that of `source`, if it is one too many for `known` ones."""
+    if source in known or len(known) < MOST_SOURCES:
+        return None
+    text = f"more than {MOST_SOURCES} safety sources, now '{source:.40}'"
     codes = (TOO_MANY_SAFETY_SOURCES.name,)
-    return SafetyReport(SURPLUS, SafetyLevel.FAULT, message=surplus_message(source), codes=codes)
+    return SafetyReport(SURPLUS, SafetyLevel.FAULT, message=text, codes=codes)
 
 
 @dataclass(slots=True)
@@ -90,8 +89,7 @@ class SafetyMonitor:
 
     def report(self, report: SafetyReport, now: float) -> None:
         """Take a report that arrived at `now` [s]. A source beyond the limit is a FAULT."""
-        if report.source not in self._reports and len(self._reports) >= MOST_SOURCES:
-            report = surplus_report(report.source)
+        report = surplus(report.source, self._reports) or report
         source = report.source
         latest = self._reports.get(source)
         repeated = latest is report or latest == report

@@ -6,13 +6,7 @@ from typing import Protocol
 from humanoid_control_common.rules.modes import Statement
 from humanoid_control_common.rules.reason_codes import RESET_SENT
 from humanoid_control_common.rules.reasons import NO_REASON, Reason
-from humanoid_control_common.rules.safety import (
-    MOST_SOURCES,
-    SURPLUS,
-    SafetyLevel,
-    SafetyReport,
-    surplus_report,
-)
+from humanoid_control_common.rules.safety import SafetyLevel, SafetyReport, surplus
 from humanoid_control_common.tick_records.record_layout import EventKind
 from humanoid_control_common.tick_records.record_ring import report_text
 from humanoid_controllers.mode_manager.answer import Answer
@@ -59,8 +53,8 @@ class EventLog:
 
         Of all sources beyond the limit, the first report is recorded.
         """
-        if report.source not in self._reports and len(self._reports) >= MOST_SOURCES:
-            report = self._reports.get(SURPLUS) or surplus_report(report.source)
+        if fault := surplus(report.source, self._reports):
+            report = self._reports.get(fault.source, fault)
         if self._reports.get(report.source) != report:
             self._reports[report.source] = report
             text = report_text(report.source, int(report.flags), report.message)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 
-from humanoid_control_common.rules.safety import MOST_SOURCES, SURPLUS, SafetyLevel, surplus_message
+from humanoid_control_common.rules.safety import surplus
 from humanoid_viz.state.model import RobotModel
 
 
@@ -119,8 +119,7 @@ class SafetyReports:
 
     def put(self, report: SafetyReport) -> str:
         """Keep a report. Return the source under which it is kept."""
-        if report.source not in self._latest and len(self._latest) >= MOST_SOURCES:
-            message = surplus_message(report.source)
-            report = SafetyReport(SURPLUS, int(SafetyLevel.FAULT), 0, message)
+        if fault := surplus(report.source, self._latest):
+            report = SafetyReport(fault.source, fault.level, fault.flags, fault.message)
         self._latest[report.source] = report
         return report.source
