@@ -9,17 +9,12 @@ from collections.abc import Callable, Iterable, Sequence
 from threading import Event
 from typing import Final
 
-import rclpy
 from rclpy.node import Node
-from rclpy.signals import SignalHandlerOptions
-from rclpy.utilities import get_rmw_implementation_identifier
 from sensor_msgs.msg import JointState
 
 from humanoid_control_common.configuration.node_parameters import FixedParameters, fixed
 from humanoid_control_common.machine.stop_signals import ignore_stop_signals, stop_on_signals
-from humanoid_control_common.middleware.fastdds_tuning import tune_middleware
-from humanoid_control_common.middleware.limited_close import limited_close
-from humanoid_control_common.middleware.type_support import load_type_support
+from humanoid_control_common.middleware.ros_context import ros_node
 from humanoid_twin.control.commands import JointTruth
 from humanoid_twin.control.joint_client import JointClient
 from humanoid_twin.errors import TwinError
@@ -44,22 +39,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     stop = stop_on_signals()
     words = list(sys.argv if arguments is None else ["truth", *arguments])
-    tune_middleware(get_rmw_implementation_identifier())
-    load_type_support()
-    rclpy.init(args=words, signal_handler_options=SignalHandlerOptions.NO)
     try:
-        node = TruthNode()
-        try:
-            with JointClient(node.control) as control:
-                publish_truth(node, control.joints, stop)
-        finally:
-            with limited_close():
-                node.destroy_node()  # destruction at the process' end may crash it
+        with ros_node(TruthNode, words) as node, JointClient(node.control) as control:
+            publish_truth(node, control.joints, stop)
     except TwinError as error:
         sys.stderr.write(f"truth: {error}\n")
         return 1
     finally:
-        rclpy.try_shutdown()
         ignore_stop_signals()
     return 0
 

@@ -6,18 +6,13 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-import rclpy
 from rclpy.exceptions import ParameterException
 from rclpy.executors import SingleThreadedExecutor
-from rclpy.signals import SignalHandlerOptions
-from rclpy.utilities import get_rmw_implementation_identifier
 
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.middleware.executor_wakeup import kept_awake
-from humanoid_control_common.middleware.fastdds_tuning import tune_middleware
-from humanoid_control_common.middleware.limited_close import limited_close
+from humanoid_control_common.middleware.ros_context import ros_node
 from humanoid_control_common.middleware.ros_log import RosLogHandler
-from humanoid_control_common.middleware.type_support import load_type_support
 from humanoid_viz.nodes.interruptible_sleep import InterruptibleSleep
 from humanoid_viz.nodes.viewer_node import ViewerNode
 from humanoid_viz.page.page_token import Token, token_for
@@ -34,24 +29,17 @@ SPIN_TIMEOUT = 0.1
 
 def run(sleeper: InterruptibleSleep, arguments: Sequence[str] | None) -> int:
     """Show the robot until `sleeper` is stopped. Return the exit code."""
-    tune_middleware(get_rmw_implementation_identifier())
-    load_type_support()
-    rclpy.init(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
     messages = LatestMessages()
-    node = ViewerNode(messages)
-    logger = logging.getLogger("humanoid_viz")
-    logger.addHandler(RosLogHandler(node.get_logger()))
-    logger.setLevel(logging.INFO)
-    try:
-        with spinning(node, sleeper):
-            _show(node, messages, sleeper)
-    except (ConfigError, ParameterException) as error:
-        node.get_logger().fatal(str(error))
-        return 1
-    finally:
-        with limited_close():
-            node.destroy_node()
-        rclpy.try_shutdown()
+    with ros_node(lambda: ViewerNode(messages), arguments) as node:
+        logger = logging.getLogger("humanoid_viz")
+        logger.addHandler(RosLogHandler(node.get_logger()))
+        logger.setLevel(logging.INFO)
+        try:
+            with spinning(node, sleeper):
+                _show(node, messages, sleeper)
+        except (ConfigError, ParameterException) as error:
+            node.get_logger().fatal(str(error))
+            return 1
     return 0
 
 

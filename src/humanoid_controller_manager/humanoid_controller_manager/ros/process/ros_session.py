@@ -3,17 +3,14 @@
 import logging
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any, Final
 from weakref import WeakSet
 
-import rclpy
 from rclpy.exceptions import InvalidTopicNameException
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 from rclpy.parameter import Parameter
-from rclpy.signals import SignalHandlerOptions
-from rclpy.utilities import get_rmw_implementation_identifier
 
 from humanoid_control_common.configuration.node_parameters import FixedParameters
 from humanoid_control_common.configuration.parameter_files import for_rcl
@@ -21,10 +18,9 @@ from humanoid_control_common.errors import RobotError
 from humanoid_control_common.machine.linux import LINUX
 from humanoid_control_common.machine.machine import Machine
 from humanoid_control_common.middleware.executor_wakeup import kept_awake
-from humanoid_control_common.middleware.fastdds_tuning import tune_middleware
 from humanoid_control_common.middleware.limited_close import limited_close
+from humanoid_control_common.middleware.ros_context import ros_context
 from humanoid_control_common.middleware.ros_log import RosLogHandler
-from humanoid_control_common.middleware.type_support import load_type_support
 from humanoid_controller_manager.ros.execution.callbacks import CallbackExecutor
 from humanoid_controller_manager.ros.execution.kept_triggers import KeptTriggers
 from humanoid_controller_manager.ros.execution.prompt_answers import PromptAnswers
@@ -96,17 +92,12 @@ class RosSession:
 @contextmanager
 def ros_session(arguments: Sequence[str]) -> Iterator[RosSession]:
     """Initialize rclpy with a tuned middleware; at the end close the session."""
-    tune_middleware(get_rmw_implementation_identifier())
-    load_type_support()
-    # rclpy's own handlers would end the context before the hardware is disabled.
-    with for_rcl(arguments) as words:
-        rclpy.init(args=words, signal_handler_options=SignalHandlerOptions.NO)
-    session = RosSession()
-    try:
+    with ExitStack() as stack:
+        with for_rcl(arguments) as words:
+            stack.enter_context(ros_context(words))
+        session = RosSession()
+        stack.callback(session.close)
         yield session
-    finally:
-        session.close()
-        rclpy.try_shutdown()
 
 
 def exit_code(run: Callable[[], int]) -> int:
