@@ -5,8 +5,8 @@ from typing import Final
 from std_msgs.msg import String
 
 from humanoid_control_cli.client import Client
+from humanoid_control_common.middleware.qos_profiles import LATCHED
 from humanoid_controller_manager.hardware.urdf import RobotDescription, parse_robot_description
-from humanoid_controller_manager.ros.topics.qos_profiles import LATCHED
 
 TOPIC: Final = "robot_description"
 _ANY_RATE: Final = 1.0  # [Hz]: joints and limits do not depend on it

@@ -8,9 +8,9 @@ from humanoid_control_msgs.msg import ControlMode, StandbyState
 from humanoid_control_cli.client import MODE_MANAGER, Client
 from humanoid_control_cli.errors import NoAnswerError, RefusedError, no_control_process
 from humanoid_control_cli.statements import PendingRequest, Refusal, Replaced, StampedStatement
+from humanoid_control_common.middleware.qos_profiles import LATCHED
 from humanoid_control_common.rules.modes import FORCE, MODE_OF_INTENT, Intent, Mode
 from humanoid_control_common.rules.reasons import Reason
-from humanoid_controller_manager.ros.topics.qos_profiles import LATCHED
 
 TOPIC: Final = "control_mode"
 UNNAMED: Final = "_NODE_NAME_UNKNOWN_"  # in rmw_dds_common's graph

@@ -25,8 +25,8 @@ from humanoid_control_cli.mode_client import ModeClient
 from humanoid_control_cli.motion.jog import FIRST, REPEATED, HeldKey
 from humanoid_control_cli.motion.trajectory_client import SETTLING, TrajectoryClient
 from humanoid_control_common.errors import RobotError
+from humanoid_control_common.middleware.qos_profiles import LATCHED_HISTORY
 from humanoid_control_common.rules.modes import Intent
-from humanoid_controller_manager.ros.topics.qos_profiles import LATCHED_HISTORY
 from src.humanoid_control_cli.test.conftest import wait_until
 
 if TYPE_CHECKING:

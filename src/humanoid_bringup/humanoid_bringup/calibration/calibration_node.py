@@ -16,8 +16,8 @@ from humanoid_bringup.calibration.session import CalibrationSession
 from humanoid_control_common.errors import ConfigError, RobotError
 from humanoid_control_common.machine.linux import LINUX
 from humanoid_control_common.machine.machine import Machine
+from humanoid_control_common.middleware.qos_profiles import LATCHED
 from humanoid_control_common.middleware.steady_timer import create_steady_timer
-from humanoid_controller_manager.ros.topics.qos_profiles import LATCHED
 from humanoid_devices_erob.impedance.batch_services import TIMEOUT, BatchServices
 from humanoid_devices_erob.impedance.names import NODE, STATE_TOPIC
 from humanoid_devices_erob.impedance.statements import StatementFilter

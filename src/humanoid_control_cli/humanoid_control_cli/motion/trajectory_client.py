@@ -15,7 +15,7 @@ from humanoid_control_cli.errors import NoAnswerError, RefusedError
 from humanoid_control_cli.mode_client import ModeClient
 from humanoid_control_cli.motion.states import STATE, WORDS, trajectory_controllers
 from humanoid_control_common.errors import RobotError
-from humanoid_controller_manager.ros.topics.qos_profiles import LATCHED_HISTORY
+from humanoid_control_common.middleware.qos_profiles import LATCHED_HISTORY
 from humanoid_motion.trajectory.points import Point
 
 SILENCE: Final = 0.3  # [s] without a statement of the mode manager, which come at 50 Hz

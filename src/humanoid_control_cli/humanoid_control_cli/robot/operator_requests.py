@@ -15,9 +15,9 @@ from humanoid_control_cli.errors import NoAnswerError, RefusedError
 from humanoid_control_cli.mode_client import ModeClient
 from humanoid_control_cli.statements import StampedStatement
 from humanoid_control_common.ending_times import ANSWER
+from humanoid_control_common.middleware.qos_profiles import LATCHED_HISTORY
 from humanoid_control_common.rules.modes import SAFE_MODES
 from humanoid_control_common.rules.reason_codes import RESET_SENT
-from humanoid_controller_manager.ros.topics.qos_profiles import LATCHED_HISTORY
 from humanoid_controllers.reason_codes import EMERGENCY_STOP
 
 STOP_TOPIC: Final = "emergency_stop"

@@ -15,10 +15,10 @@ from humanoid_control_cli.mode_client import ModeClient
 from humanoid_control_cli.motion.states import STATE, trajectory_controllers
 from humanoid_control_cli.robot.message_rate import Stream
 from humanoid_control_cli.statements import StampedStatement
+from humanoid_control_common.middleware.qos_profiles import LATCHED_HISTORY
 from humanoid_control_common.robot.robot_namespace import frame_prefix
 from humanoid_control_common.rules.diagnosis import CODES, Diagnosis, DiagnosisLevel
 from humanoid_control_common.rules.safety import SafetyReport
-from humanoid_controller_manager.ros.topics.qos_profiles import LATCHED_HISTORY
 from humanoid_controller_manager.ros.topics.safety_messages import safety_report
 from humanoid_recording.topics import JOINT_STATES
 

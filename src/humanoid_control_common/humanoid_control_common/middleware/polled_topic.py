@@ -1,7 +1,6 @@
 """Subscriptions without an executor: the node takes messages when it needs them.
 
-The viewer and the impedance manager use it, and may import nothing of each other: therefore this
-module is the only one of its package that imports rclpy.
+The viewer and the impedance manager use it, and may import nothing of each other.
 """
 
 from collections.abc import Iterator, Mapping

@@ -11,6 +11,7 @@ from std_msgs.msg import String
 
 from humanoid_control_common.configuration.config import Document
 from humanoid_control_common.machine.realtime import calm_interpreter
+from humanoid_control_common.middleware.qos_profiles import LATCHED
 from humanoid_control_common.middleware.steady_timer import create_steady_timer
 from humanoid_control_common.robot.joints import FloatArray
 from humanoid_control_common.robot.robot_namespace import checked_namespace
@@ -52,7 +53,6 @@ from humanoid_controller_manager.ros.topics.diagnostics import (
 )
 from humanoid_controller_manager.ros.topics.gravity_topics import GravityTopics
 from humanoid_controller_manager.ros.topics.message_template import time_of
-from humanoid_controller_manager.ros.topics.qos_profiles import LATCHED
 from humanoid_controller_manager.ros.topics.safety_messages import safety_message
 from humanoid_controller_manager.ros.topics.snapshot_publisher import SnapshotPublisher
 from humanoid_controller_manager.safety.gravity_compensation import (

@@ -16,9 +16,9 @@ from controller_manager_msgs.msg import ControllerManagerActivity
 from rclpy.node import Node
 
 from humanoid_control_common.errors import RobotError
+from humanoid_control_common.middleware.qos_profiles import LATCHED
 from humanoid_controller_manager.plugins import CONTROLLERS, known_plugins
 from humanoid_controller_manager.ros.node import ControllerManagerNode
-from humanoid_controller_manager.ros.topics.qos_profiles import LATCHED
 from humanoid_controller_manager.services import control_messages
 from humanoid_controller_manager.services.switch_plan import Selection
 from humanoid_controller_manager.services.switcher import Switcher

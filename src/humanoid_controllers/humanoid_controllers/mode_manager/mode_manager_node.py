@@ -12,6 +12,7 @@ from sensor_msgs.msg import Joy
 from std_srvs.srv import Trigger
 
 from humanoid_control_common.configuration.config import StrictModel
+from humanoid_control_common.middleware.qos_profiles import LATCHED_HISTORY
 from humanoid_control_common.middleware.steady_timer import create_steady_timer
 from humanoid_control_common.rules.diagnosis import Diagnosis, DiagnosisLevel
 from humanoid_control_common.rules.modes import FORCE, INTENT_OF_MODE, Intent, Mode, Statement
@@ -28,7 +29,6 @@ from humanoid_controller_manager.ros.process.shutdown_report import ShutdownRepo
 from humanoid_controller_manager.ros.topics.bounded_topic import BoundedTopic, refusal_log
 from humanoid_controller_manager.ros.topics.message_age import MessageAge, MessageInfo
 from humanoid_controller_manager.ros.topics.message_template import MessageTemplate
-from humanoid_controller_manager.ros.topics.qos_profiles import LATCHED_HISTORY
 from humanoid_controller_manager.ros.topics.safety_messages import safety_report
 from humanoid_controller_manager.switching.switch_requests import SwitchAnswer, SwitchAuthority
 from humanoid_controllers.mode_manager import emergency_stop

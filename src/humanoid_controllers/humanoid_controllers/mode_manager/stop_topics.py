@@ -9,8 +9,8 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from std_msgs.msg import Bool, String
 
+from humanoid_control_common.middleware.qos_profiles import LATCHED
 from humanoid_control_common.rules.safety import SafetyReport
-from humanoid_controller_manager.ros.topics.qos_profiles import LATCHED
 from humanoid_controller_manager.ros.topics.safety_messages import safety_message
 from humanoid_controllers.mode_manager.emergency_stop import EmergencyStop
 

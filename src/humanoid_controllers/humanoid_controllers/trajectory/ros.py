@@ -12,6 +12,7 @@ from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory
 
 from humanoid_control_common.log_on_change import LogOnChange
+from humanoid_control_common.middleware.qos_profiles import LATCHED
 from humanoid_controller_manager.loop.snapshot import Snapshot, SnapshotListener
 from humanoid_controller_manager.ros.plugin_context import PluginContext
 from humanoid_controller_manager.ros.topics.bounded_topic import (
@@ -22,7 +23,6 @@ from humanoid_controller_manager.ros.topics.bounded_topic import (
 )
 from humanoid_controller_manager.ros.topics.message_age import LATEST, MessageAge, MessageInfo
 from humanoid_controller_manager.ros.topics.message_template import nanoseconds
-from humanoid_controller_manager.ros.topics.qos_profiles import LATCHED
 from humanoid_controllers.trajectory.controller import JointTrajectoryController
 from humanoid_controllers.trajectory.goal import Goal, Progress, Status, Tolerances
 from humanoid_controllers.trajectory.planner import NOT_IN_CHARGE

@@ -16,10 +16,10 @@ from test_support.lone_node import LoneNode
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from humanoid_control_common.machine.linux import LinuxMachine
+from humanoid_control_common.middleware.qos_profiles import LATCHED
 from humanoid_control_common.robot.joints import JointSet
 from humanoid_control_common.rules.modes import Mode
 from humanoid_controller_manager.ros.plugin_context import PluginContext
-from humanoid_controller_manager.ros.topics.qos_profiles import LATCHED
 from humanoid_controllers.trajectory.ros import TrajectoryRosSide, attach_trajectory
 from humanoid_motion.trajectory.points import MOST_POINTS
 

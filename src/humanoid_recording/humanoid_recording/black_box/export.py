@@ -11,9 +11,9 @@ from rcl_interfaces.msg import Log
 from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
 
+from humanoid_control_common.middleware.qos_profiles import LATCHED
 from humanoid_control_common.robot.robot_namespace import absolute
 from humanoid_control_common.rules.reasons import Reason
-from humanoid_controller_manager.ros.topics.qos_profiles import LATCHED
 from humanoid_recording.black_box.messages import (
     EVENTS,
     KINDS,

@@ -10,7 +10,7 @@ from visualization_msgs.msg import Marker
 
 from humanoid_control_common.configuration.node_parameters import FixedParameters, fixed
 from humanoid_control_common.middleware.polled_topic import PolledTopic
-from humanoid_viz.nodes.topic_qos import LATCHED_PER_SOURCE, STREAM
+from humanoid_control_common.middleware.qos_profiles import LATCHED_HISTORY, STREAM
 from humanoid_viz.state.message_rates import Arrivals
 from humanoid_viz.state.state import ModeInForce, SafetyReport, SafetyReports, Statement
 from humanoid_viz.state.status_text import StatusText, status_text
@@ -34,7 +34,7 @@ class StatusMarkerNode(FixedParameters, Node):  # type: ignore[misc]  # rclpy co
         height = fixed("Height of the text above the frame [m].")
         self._height = self.declare_parameter("height", 1.8, height).value
         self._modes = PolledTopic(self, ControlMode, "control_mode", STREAM)
-        self._safety = PolledTopic(self, SafetyStatus, "safety_status", LATCHED_PER_SOURCE)
+        self._safety = PolledTopic(self, SafetyStatus, "safety_status", LATCHED_HISTORY)
         self._markers = self.create_publisher(Marker, TOPIC, 1)
         self._statement: Statement | None = None
         self._arrivals = Arrivals()

@@ -11,7 +11,7 @@ from std_msgs.msg import String
 
 from humanoid_control_common.configuration.node_parameters import FixedParameters, fixed
 from humanoid_control_common.errors import ConfigError
-from humanoid_viz.nodes.topic_qos import LATCHED
+from humanoid_control_common.middleware.qos_profiles import LATCHED
 from humanoid_viz.state.urdf import parse_urdf
 
 

@@ -15,9 +15,9 @@ from std_msgs.msg import Bool, String
 
 from humanoid_control_common.configuration.node_parameters import FixedParameters, fixed
 from humanoid_control_common.middleware.polled_topic import PolledTopic
+from humanoid_control_common.middleware.qos_profiles import LATCHED, LATCHED_HISTORY, STREAM
 from humanoid_control_common.middleware.steady_timer import create_steady_timer
 from humanoid_control_common.rules.modes import Mode
-from humanoid_viz.nodes.topic_qos import LATCHED, LATCHED_PER_SOURCE, STREAM
 from humanoid_viz.state.latest_messages import LatestMessages
 from humanoid_viz.state.state import SafetyReport, StandbyProgress, Statement, StreamState
 
@@ -45,9 +45,7 @@ class ViewerNode(FixedParameters, Node):  # type: ignore[misc]  # rclpy counts a
         self.create_subscription(
             String, "robot_description", lambda m: messages.put_description(m.data), LATCHED
         )
-        self.create_subscription(
-            SafetyStatus, "safety_status", self._note_safety, LATCHED_PER_SOURCE
-        )
+        self.create_subscription(SafetyStatus, "safety_status", self._note_safety, LATCHED_HISTORY)
 
     def title(self) -> str:
         """Parameter `title`. Raises rclpy's parameter exceptions."""

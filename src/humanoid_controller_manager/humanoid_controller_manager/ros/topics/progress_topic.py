@@ -2,9 +2,9 @@
 
 from humanoid_control_msgs.msg import StandbyState
 
+from humanoid_control_common.middleware.qos_profiles import LATCHED
 from humanoid_controller_manager.loop.snapshot import Snapshot, SnapshotListener
 from humanoid_controller_manager.ros.plugin_context import PluginContext
-from humanoid_controller_manager.ros.topics.qos_profiles import LATCHED
 
 
 def publish_progress(context: PluginContext) -> SnapshotListener:
