@@ -8,6 +8,7 @@ from xml.etree.ElementTree import Element
 
 from humanoid_control_common.description.mesh_files import Meshes
 from humanoid_control_common.description.mesh_references import VISUAL, MeshError, MeshReference
+from humanoid_control_common.description.numbers import numbers, placed
 from humanoid_control_common.description.tree import check_tree
 from humanoid_control_common.errors import ConfigError
 from humanoid_viz.state.model import (
@@ -176,19 +177,14 @@ def _rgba(material: Element) -> Rgba | None:
         # A texture is no colour, but the name is known.
         return UNCOLOURED if material.find("texture") is not None else None
     where = f"material '{material.get('name', '')}': rgba"
-    r, g, b, a = _numbers(colour.get("rgba", ""), 4, where)
+    r, g, b, a = numbers(colour.get("rgba", ""), 4, where).tolist()
     return (r, g, b, a)
 
 
 def _origin(element: Element, where: str) -> Pose:
-    origin = element.find("origin")
-    if origin is None:
-        return Pose()
-    roll, pitch, yaw = _vector(origin.get("rpy", "0 0 0"), f"{where}: origin rpy")
-    return Pose(
-        _vector(origin.get("xyz", "0 0 0"), f"{where}: origin xyz"),
-        rotation_from_rpy(roll, pitch, yaw),
-    )
+    position, angles = placed(element, where)
+    x, y, z = position.tolist()
+    return Pose((x, y, z), rotation_from_rpy(*angles.tolist()))
 
 
 def _attribute(element: Element, tag: str, name: str, where: str) -> str:
@@ -200,21 +196,9 @@ def _attribute(element: Element, tag: str, name: str, where: str) -> str:
 
 
 def _length(element: Element, name: str, where: str) -> float:
-    return _numbers(element.get(name, ""), 1, f"{where} {name}")[0]
+    return float(numbers(element.get(name, ""), 1, f"{where} {name}")[0])
 
 
 def _vector(text: str, where: str) -> Vector:
-    x, y, z = _numbers(text, 3, where)
+    x, y, z = numbers(text, 3, where).tolist()
     return (x, y, z)
-
-
-def _numbers(text: str, count: int, where: str) -> list[float]:
-    """Return `count` finite numbers. Raises ConfigError starting with `where`."""
-    try:
-        values = [float(word) for word in text.split()]
-    except ValueError:
-        values = []
-    if len(values) != count or not all(map(math.isfinite, values)):
-        expected = "a finite number" if count == 1 else f"{count} finite numbers"
-        raise ConfigError(f"{where}: expected {expected}, found '{text}'")
-    return values
