@@ -11,14 +11,12 @@ from humanoid_bringup.calibration.drive_record import DriveRecord
 from humanoid_bringup.calibration.robot import Drive
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.rules.modes import SAFE_MODES
-from humanoid_devices_erob.impedance.values import Batch, ModeInForce, Reply
+from humanoid_devices_erob.impedance.values import Batch, ModeInForce, Reply, retry_delay
 from humanoid_devices_erob.mailbox.sdo import SdoObject
 from humanoid_devices_erob.operation.joint_states_gate import JointStatesGate
 
 AUDIT_PERIOD: Final = 1.0  # [s] the limp drive is read again: it may have restarted
 FORGET_AFTER: Final = 1.0  # [s] of a closed gate: the control process may have been restarted
-FIRST_DELAY: Final = 0.02  # [s] after a failure, doubled with every further one
-LONGEST_DELAY: Final = 1.0  # [s]
 NO_MORE: Final = "is not limp any more"
 AGAIN: Final = "select it again"
 
@@ -191,7 +189,7 @@ class LimpDrives:
         """
         if failure:
             self._failure = failure
-            self._not_before = now + min(FIRST_DELAY * 2.0**self._failures, LONGEST_DELAY)
+            self._not_before = now + retry_delay(self._failures)
             self._failures += 1
         elif self._all_as_wanted:
             self._failure, self._failures = "", 0

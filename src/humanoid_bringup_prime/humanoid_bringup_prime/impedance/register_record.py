@@ -8,6 +8,7 @@ from typing import Final
 from humanoid_control_common.errors import ConfigError
 from humanoid_devices_erob.drive.drive_registers import BUS_WRITTEN, DriveRegisters, is_good
 from humanoid_devices_erob.drive.gains import JointRegisters, RegisterWrite, write_order
+from humanoid_devices_erob.impedance.values import retry_delay
 from humanoid_devices_erob.mailbox.sdo import SdoObject, SdoResult, SdoStatus
 from humanoid_devices_erob.protocol.objects import (
     FEED_FORWARD,
@@ -20,8 +21,6 @@ logger = logging.getLogger(__name__)
 
 UNKNOWN: Final = -1
 QUICK_RETRIES: Final = 6  # then one per second
-FIRST_DELAY: Final = 0.02  # [s], doubled with every retry
-LONGEST_DELAY: Final = 1.0  # [s]
 # [s] for which a reading counts although later readings fail. After it the target follows the
 # joint. A reading whose answer never comes (a second until the audit, another second until it is
 # given up) leaves time for the next one.
@@ -130,7 +129,7 @@ class DriveRecord:
     def fail(self, reason: str, now: float) -> None:
         """Count a failure; the next try is delayed further with every failure in a row."""
         self.failure = f"{self._joint}: {reason}"
-        self._not_before = now + min(FIRST_DELAY * 2.0**self.failures, LONGEST_DELAY)
+        self._not_before = now + retry_delay(self.failures)
         self.failures += 1
 
     def _note_success(self) -> None:

@@ -10,7 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from humanoid_bringup_prime.impedance.register_record import DriveRecord
 from humanoid_control_common.rules.modes import Mode
+from humanoid_devices_erob.drive.gains import JointRegisters
 from humanoid_devices_erob.impedance.values import Batch, ModeInForce, Reply
 
 POSITION, VELOCITY, INTEGRAL, GATE = (0x2382, 1), (0x2381, 1), (0x2381, 2), (0x2383, 0)
@@ -299,6 +301,16 @@ def test_only_the_drive_that_failed_is_tried_again_a_bounded_number_of_times(
     bench.run(1.1)
     assert bench.confirmed
     assert bench.summary.message == ""
+
+
+def test_a_drive_that_fails_for_hours_is_tried_again_once_a_second() -> None:
+    """A factor that is doubled a thousand times is beyond the floats."""
+    record = DriveRecord("joint3", 3)
+    for second in range(2_000):
+        record.fail("no answer", float(second))
+    assert record.failures == 2_000
+    assert not record.due(JointRegisters(0, 1, 0), 1_999.9)[0]
+    assert record.due(JointRegisters(0, 1, 0), 2_000.0)[0]
 
 
 def test_every_joint_has_the_registers_of_its_own_drive_in_any_order_of_the_ring(

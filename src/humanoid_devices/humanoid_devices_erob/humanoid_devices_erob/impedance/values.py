@@ -1,11 +1,19 @@
-"""Values that the parts of the impedance manager exchange."""
+"""Values that the parts of the impedance manager exchange, and the delay of its retries."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from humanoid_control_common.rules.modes import Mode
 from humanoid_devices_erob.mailbox.sdo import SdoObject, SdoResult
+
+FIRST_DELAY: Final = 0.02  # [s], doubled with every retry
+LONGEST_DELAY: Final = 1.0  # [s]
+
+
+def retry_delay(failures: int) -> float:
+    """Return the time [s] to the next try after a failure that follows `failures` in a row."""
+    return min(FIRST_DELAY * 2.0 ** min(failures, 10), LONGEST_DELAY)  # 2.0**1024 is no float
 
 
 class ModeInForce(NamedTuple):
