@@ -17,7 +17,6 @@ from humanoid_devices_erob.protocol.objects import FEED_FORWARD, VELOCITY_GAIN
 # Restored so often in a row, a drive counts as restored although it shows other registers: it may
 # keep nothing that is written behind its closed gate.
 MOST_RESTORATIONS: Final = 3
-UNKNOWN: Final = -1
 
 
 class DriveRecord:
@@ -76,9 +75,9 @@ class DriveRecord:
         behind a closed gate.
         """
         drive, soft = self._registers, self._soft
-        if self.gate_open and drive.value(FEED_FORWARD, UNKNOWN) == 0:
+        if self.gate_open and drive.value(FEED_FORWARD) == 0:
             return drive.writes(write_order(self._gains, soft, only_changed=False))
-        lacks = drive.value(VELOCITY_GAIN, UNKNOWN) < soft.velocity_gain
+        lacks = drive.value(VELOCITY_GAIN) < soft.velocity_gain
         damping = [RegisterWrite(VELOCITY_GAIN, soft.velocity_gain)] if lacks else []
         return (
             *drive.writes(damping),

@@ -13,10 +13,9 @@ from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.rules.modes import SAFE_MODES
 from humanoid_devices_erob.impedance.values import Batch, ModeInForce, Reply, retry_delay
 from humanoid_devices_erob.mailbox.sdo import SdoObject
-from humanoid_devices_erob.operation.joint_states_gate import JointStatesGate
+from humanoid_devices_erob.operation.joint_states_gate import FORGET_AFTER, JointStatesGate
 
 AUDIT_PERIOD: Final = 1.0  # [s] the limp drive is read again: it may have restarted
-FORGET_AFTER: Final = 1.0  # [s] of a closed gate: the control process may have been restarted
 NO_MORE: Final = "is not limp any more"
 AGAIN: Final = "select it again"
 

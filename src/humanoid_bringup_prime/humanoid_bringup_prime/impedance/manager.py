@@ -11,7 +11,7 @@ from humanoid_bringup_prime.impedance.register_record import QUICK_RETRIES, Driv
 from humanoid_devices_erob.impedance.drives import Drives, ModeTable
 from humanoid_devices_erob.impedance.values import Batch, ModeInForce, Reply, Summary
 from humanoid_devices_erob.mailbox.sdo import SdoObject, SdoStatus
-from humanoid_devices_erob.operation.joint_states_gate import JointStatesGate
+from humanoid_devices_erob.operation.joint_states_gate import FORGET_AFTER, JointStatesGate
 
 logger = logging.getLogger(__name__)
 
@@ -19,7 +19,6 @@ AUDIT_PERIOD: Final = 1.0  # [s] between two reads of all registers: a drive may
 AUDIT_SHARE: Final = 10  # reading takes at most one part in so many of the time
 SUPERSEDED_LIMIT: Final = 0.03  # [s] that a batch may delay the gains of a newer mode
 MOST_NAMED: Final = 2  # drives whose failures are logged in full
-FORGET_AFTER: Final = 1.0  # [s] of a closed gate: the control process may have been restarted
 
 
 class ImpedanceManager:

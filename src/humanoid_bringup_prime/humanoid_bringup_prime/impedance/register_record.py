@@ -19,7 +19,6 @@ from humanoid_devices_erob.protocol.objects import (
 
 logger = logging.getLogger(__name__)
 
-UNKNOWN: Final = -1
 QUICK_RETRIES: Final = 6  # then one per second
 # [s] for which a reading counts although later readings fail. After it the target follows the
 # joint. A reading whose answer never comes (a second until the audit, another second until it is
@@ -54,11 +53,7 @@ class DriveRecord:
         # Whether the drive is known to use the gains written over the bus.
         self.armed = registers.gate == BUS_WRITTEN
         # Position gain, velocity gain and integral as read back, else UNKNOWN.
-        self.row = (
-            value(POSITION_GAIN, UNKNOWN),
-            value(VELOCITY_GAIN, UNKNOWN),
-            value(VELOCITY_INTEGRAL, UNKNOWN),
-        )
+        self.row = value(POSITION_GAIN), value(VELOCITY_GAIN), value(VELOCITY_INTEGRAL)
         # None if they, or the gate, are unknown.
         self._gains = registers.gains if registers.known else None
         self._compared: tuple[JointRegisters | None, bool] = None, False  # see `holds`

@@ -26,6 +26,7 @@ GAINS: Final = (POSITION_GAIN, VELOCITY_GAIN, VELOCITY_INTEGRAL, FEED_FORWARD)
 REGISTERS: Final = (GATE_SWITCH, *GAINS)
 FACTORY: Final = 0  # of the gate 0x2383: the drive uses its factory gains
 BUS_WRITTEN: Final = 1  # of the gate 0x2383: the drive uses the gains written over the bus
+UNKNOWN: Final = -1  # of a register that has not been read since the drive was set up
 _NO_SUCH: Final = (AbortCode.NO_OBJECT, AbortCode.NO_SUBINDEX)
 
 
@@ -94,9 +95,9 @@ class DriveRegisters:
         known = [value for value in values if value is not None]
         return JointRegisters(*known) if len(known) == len(GAINS) else None
 
-    def value(self, key: Key, unknown: int) -> int:
-        """Return one register, or `unknown`."""
-        return self._values.get(key, unknown)
+    def value(self, key: Key) -> int:
+        """Return one register, or UNKNOWN."""
+        return self._values.get(key, UNKNOWN)
 
     def reads(self) -> tuple[SdoObject, ...]:
         """Return the objects that read all registers."""

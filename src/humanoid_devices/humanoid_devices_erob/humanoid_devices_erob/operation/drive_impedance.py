@@ -13,6 +13,7 @@ from humanoid_devices_erob.drive.drive_registers import (
     BUS_WRITTEN,
     FACTORY,
     REGISTERS,
+    UNKNOWN,
     DriveRegisters,
 )
 from humanoid_devices_erob.drive.gains import (
@@ -43,7 +44,6 @@ class ImpedanceReport:
 
 MANAGER_SILENCE: Final = 0.3  # [s] without a report (usual: 10 Hz): the manager has ended
 WRITING_TIME: Final = 1.0  # [s] a manager may take to write after a switch (usual: < 0.3)
-UNKNOWN: Final = -1  # of a register that has not been read since the drive was set up
 
 
 class DriveImpedance:
@@ -273,7 +273,7 @@ class DriveImpedance:
     def _refresh(self, joint: int) -> None:
         """Follow the registers of a drive; short, as all drives may answer in one frame."""
         drive = self.drives[joint]
-        row = [drive.value(key, UNKNOWN) for key in REGISTERS]
+        row = [drive.value(key) for key in REGISTERS]
         if row != self._registers[:, joint].tolist():
             self._registers[:, joint] = row
             self._changes += 1  # last: what was judged meanwhile is judged again

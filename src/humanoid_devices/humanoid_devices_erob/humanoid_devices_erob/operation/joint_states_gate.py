@@ -9,6 +9,7 @@ from typing import Final
 
 PERIODS: Final = 5  # of /prime/joint_states without a message until the gate closes
 SHORTEST: Final = 0.05  # [s] at high rates
+FORGET_AFTER: Final = 1.0  # [s] of a closed gate: the control process may have been restarted
 
 
 class JointStatesGate:

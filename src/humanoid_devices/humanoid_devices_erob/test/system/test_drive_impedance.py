@@ -196,9 +196,9 @@ def test_confirmation_judged_while_registers_change_is_judged_again(impedance) -
     drive = impedance.drives[0]
     value = drive.value
 
-    def interrupted(key: tuple[int, int], unknown: int) -> int:
+    def interrupted(key: tuple[int, int]) -> int:
         assert impedance.confirmed  # another thread reads
-        return value(key, unknown)
+        return value(key)
 
     drive.value = interrupted
     end_transfers(impedance, answers(1, 1, (515, 18, 0))[2:3])
