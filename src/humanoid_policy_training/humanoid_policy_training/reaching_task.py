@@ -8,6 +8,7 @@ from typing import Final
 
 import mujoco
 import numpy as np
+from numpy.typing import NDArray
 
 from humanoid_bringup.options import Backend, Options
 from humanoid_bringup.plan import SIMULATION_UPDATE_RATE, description
@@ -21,13 +22,15 @@ from humanoid_devices_mujoco.settings import parse_settings
 from humanoid_policy.action import ActionLaw
 from humanoid_policy.metadata import ActionKind, PolicyMetadata
 from humanoid_policy.observation.observation import Observation
-from humanoid_policy_training.action_bounds import MARGIN, ActionBounds
-from humanoid_policy_training.arm_network import ArmNetwork
+from humanoid_policy_training.arm_network import ArmNetwork, Float32
 
 PERIOD: Final = 0.02  # [s] of the policy: one cycle of the robot's loop at 50 Hz
 STIFFNESS: Final = 20.0  # [Nm/rad] of LOCOMOTION, as of STANDBY
 DAMPING: Final = 2.0  # [Nm*s/rad]
 HIDDEN: Final = 32
+# [rad] that a motion goes on while an action acts, 20 to 40 ms after its observation, at 2 rad/s:
+# a target beyond the range of a joint ends a policy on the robot.
+MARGIN: Final = 0.1
 # Terms of the observation, and their scales: inputs of the network are about 1.
 OBSERVATIONS: Final = {
     "joint_pos_error": 5.0,
@@ -38,6 +41,30 @@ OBSERVATIONS: Final = {
 }
 # Largest residual [rad] by the middle of the joint's name: what holds 1.5 kg.
 SCALES: Final = {"shoulder": 1.2, "elbow": 0.9, "wrist": 0.3}
+
+
+@dataclass(frozen=True, slots=True)
+class ActionBounds:
+    """The residual that is left between the reference and the ends of the range.
+
+    Args:
+        places: of the reference in the observation, whose scale is 1, (n_joints,).
+        lower, upper: ends of the range [rad], MARGIN inside of it, (n_joints,).
+        scale: [rad] of an action of 1, (n_joints,).
+    """
+
+    places: NDArray[np.intp]
+    lower: Float32
+    upper: Float32
+    scale: Float32
+
+    def bounded(self, action: Float32, observation: Float32) -> Float32:
+        """Return `action` within the bounds, (..., n_joints): 0 always is."""
+        reference = observation[..., self.places]
+        highest = np.maximum(self.upper - reference, 0.0) / self.scale
+        lowest = np.minimum(self.lower - reference, 0.0) / self.scale
+        found: Float32 = np.minimum(np.maximum(action, lowest), highest)
+        return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,9 +3,22 @@
 import signal
 import sys
 from collections.abc import Callable, Sequence
+from typing import Protocol
 
+from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.machine.stop_signals import STOP_SIGNALS, ignore_stop_signals
 from humanoid_viz.nodes.interruptible_sleep import InterruptibleSleep
+
+
+class PeriodicNode(Protocol):
+    """A node with one step per period."""
+
+    @property
+    def period(self) -> float:
+        """Time between two steps [s]."""
+
+    def step(self) -> None:
+        """Do the step."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -23,10 +36,9 @@ def status_marker() -> int:
     """Publish mode and safety as a marker until SIGINT or SIGTERM. Return the exit code."""
 
     def run(sleeper: InterruptibleSleep) -> int:
-        from humanoid_viz.nodes.run_periodic import run_periodic
         from humanoid_viz.nodes.status_marker import StatusMarkerNode
 
-        return run_periodic(StatusMarkerNode, sleeper)
+        return _run_periodic(StatusMarkerNode, sleeper)
 
     return _until_stopped(run)
 
@@ -35,12 +47,28 @@ def still_model() -> int:
     """Publish a robot that stands still until SIGINT or SIGTERM. Return the exit code."""
 
     def run(sleeper: InterruptibleSleep) -> int:
-        from humanoid_viz.nodes.run_periodic import run_periodic
         from humanoid_viz.nodes.still_model import StillModelNode
 
-        return run_periodic(StillModelNode, sleeper)
+        return _run_periodic(StillModelNode, sleeper)
 
     return _until_stopped(run)
+
+
+def _run_periodic(make_node: Callable[[], PeriodicNode], sleeper: InterruptibleSleep) -> int:
+    """Make the node and step it until `sleeper` is stopped. Return the exit code."""
+    from rclpy.exceptions import ParameterException
+
+    from humanoid_control_common.middleware.ros_context import ros_node
+
+    try:
+        with ros_node(make_node) as node:
+            while not sleeper.stopping:
+                node.step()
+                sleeper.sleep(node.period)
+    except (ConfigError, ParameterException) as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+    return 0
 
 
 def _until_stopped(run: Callable[[InterruptibleSleep], int]) -> int:
