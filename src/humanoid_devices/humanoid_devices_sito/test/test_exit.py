@@ -242,6 +242,20 @@ def test_a_diagnosis_while_the_loop_stands_still_leaves_the_guards_proof_alone(
     end(rig)
 
 
+def test_motors_that_obey_the_guard_before_another_one_are_not_silent_before_it(
+    stiff: Stiff,
+) -> None:
+    bench, rig = stiff()
+    bench.call("ignore_frames", 39)
+    rig.pause(0.3)
+    rig.until(lambda report: "the guard is disabling" in report.message)
+    rig.run(0.3)  # the others have been silent for longer than a motor may be
+    bench.call("ignore_frames", 39, False)
+    report = rig.until(lambda report: "disabled by the guard" in report.message)
+    assert "silent before" not in report.message
+    end(rig)
+
+
 @pytest.mark.parametrize("after", [0.0, 0.03, 0.1])
 def test_a_process_that_stands_still_after_the_loops_end_leaves_no_motor_stiff(
     stiff: Stiff, after: float
