@@ -77,7 +77,8 @@ class CanDiagnostics:
             names = [_bus_name(settings), *(_joint_name(motor.joint) for motor in settings.motors)]
             stale = DiagnosisLevel.STALE
             return [Diagnosis(name, stale, NOT_ACTIVE, source=settings.name) for name in names]
-        problems = component.monitor.bus_problems(session, now)
+        monitor = component.monitor
+        problems = monitor.bus_problems(session, monitor.silent_motors(session), now)
         level, reason = _summed_up(problems)
         message = reason.text if reason else f"{len(settings.motors)} motors on {settings.bus}"
         values = dict(self._bus_values(session, now))

@@ -68,9 +68,10 @@ class MotorMonitor:
 
     def update(self, session: Session, now: float, saturated: Iterable[int]) -> None:
         """Check `session` at `now` [s]; `saturated`: motors whose command did not fit the wire."""
-        problems = (*self.bus_problems(session, now),)
+        silent = self.silent_motors(session)
+        problems = (*self.bus_problems(session, silent, now),)
         if not (self.guard or session.health.lost):
-            self.silent = self._beyond(session.silent_for)
+            self.silent = silent
         if not session.health.lost:
             for i in range(len(self._settings.motors)):
                 problems += (*self.motor_problems(session, i, now),)
@@ -95,8 +96,14 @@ class MotorMonitor:
                 SafetyLevel.FAULT, SafetyFlag.INVALID_FRAME, Reason.of(DUPLICATE_ID, text)
             )
 
-    def bus_problems(self, session: Session, now: float) -> Iterable[Problem]:
-        """Yield the problems of the bus at `now` [s], silent motors included."""
+    def silent_motors(self, session: Session) -> Sequence[Motor]:
+        """Return the motors that have sent or answered nothing for too long."""
+        return self._beyond(session.silent_for)
+
+    def bus_problems(
+        self, session: Session, silent: Sequence[Motor], now: float
+    ) -> Iterable[Problem]:
+        """Yield the problems of the bus at `now` [s], those of its `silent` motors included."""
         health, bus = session.health, self._settings.bus
         yield from self._remarks()
         recently = now - self._timing.recent
@@ -111,7 +118,7 @@ class MotorMonitor:
             return
         if health.was_off:
             yield Problem(SafetyLevel.FAULT, SafetyFlag.BUS_OFF, symptom)
-        silence = tuple(self._silence_problems(session, symptom))
+        silence = tuple(self._silence_problems(session, silent, symptom))
         yield from silence
         if overrun:
             text = f"commands don't get out on {bus}"
@@ -140,8 +147,9 @@ class MotorMonitor:
         if self.unguarded:
             yield Problem(SafetyLevel.WARNING, SafetyFlag.NONE, self.unguarded)
 
-    def _silence_problems(self, session: Session, symptom: Reason) -> Iterable[Problem]:
-        silent = self._beyond(session.silent_for)
+    def _silence_problems(
+        self, session: Session, silent: Sequence[Motor], symptom: Reason
+    ) -> Iterable[Problem]:
         if silent:
             why = symptom.text or "motor off? reset by itself? cable?"
             reason = Reason.of(RX_TIMEOUT, f"{_named(silent)}: silent: {why}", symptom)
