@@ -1,5 +1,6 @@
 """Diagnostics of a CAN bus and its motors, and the counters they show."""
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -11,9 +12,10 @@ from humanoid_control_common.rules.diagnosis import Diagnosis, DiagnosisLevel, l
 from humanoid_control_common.rules.reasons import NO_REASON, Reason, joined
 from humanoid_devices_can.bus.bus import LONGEST_FRAME
 from humanoid_devices_can.bus.error_frames import ControllerState
+from humanoid_devices_can.frame_share import FrameShare
 from humanoid_devices_can.motor_monitor import MotorMonitor, Problem
 from humanoid_devices_can.motor_protocol import MotorState
-from humanoid_devices_can.reason_codes import RX_TIMEOUT
+from humanoid_devices_can.reason_codes import FRAMES_LOST, RX_TIMEOUT
 from humanoid_devices_can.session.health import Health
 from humanoid_devices_can.session.session import Session
 from humanoid_devices_can.settings import CanSettings
@@ -69,6 +71,7 @@ class CanDiagnostics:
     def __init__(self, settings: CanSettings, timing: Timing, clock: Callable[[], float]) -> None:
         self._settings, self._timing, self._clock = settings, timing, clock
         self._before: _Traffic | None = None
+        self._share: FrameShare | None = None  # of the session
 
     def take(self, session: Session | None, component: ComponentValues) -> list[Diagnosis]:
         """Return the diagnoses of the bus and of each motor, named after its joint."""
@@ -77,6 +80,10 @@ class CanDiagnostics:
             names = [_bus_name(settings), *(_joint_name(motor.joint) for motor in settings.motors)]
             stale = DiagnosisLevel.STALE
             return [Diagnosis(name, stale, NOT_ACTIVE, source=settings.name) for name in names]
+        if self._share is None or self._share.counts is not session.frame_counts:
+            self._share = FrameShare(session.frame_counts)
+        share = self._share
+        share.update(session.health.drained)
         monitor = component.monitor
         problems = monitor.bus_problems(session, monitor.silent_motors(session), now)
         level, reason = _summed_up(problems)
@@ -85,7 +92,7 @@ class CanDiagnostics:
         bus = Diagnosis(_bus_name(settings), level, message, values, settings.name, reason.codes)
         return [
             bus,
-            *(self._motor(session, component, i, now) for i in range(len(settings.motors))),
+            *(self._motor(session, component, share, i, now) for i in range(len(settings.motors))),
         ]
 
     def _bus_values(self, session: Session, now: float) -> Iterator[tuple[str, str]]:
@@ -121,9 +128,15 @@ class CanDiagnostics:
         bits = (latest.frames - before.frames) * LONGEST_FRAME
         return 100.0 * bits / (self._settings.bus.bitrate * (now - before.time))
 
-    def _motor(self, session: Session, component: ComponentValues, i: int, now: float) -> Diagnosis:
+    def _motor(
+        self, session: Session, component: ComponentValues, share: FrameShare, i: int, now: float
+    ) -> Diagnosis:
         motor, state = self._settings.motors[i], session.states[i]
         level, reason = self._judged(session, component.monitor, i, now)
+        arrive = _percent(share.latest[i])
+        if share.lacking[i] and level < DiagnosisLevel.ERROR:
+            lost = Reason.of(FRAMES_LOST, f"only {arrive} % of its frames arrive")
+            level, reason = DiagnosisLevel.WARN, joined((lost, reason))
         message = reason.text if reason else "answers"
         efforts = component.monitor.efforts
         values = {
@@ -133,6 +146,7 @@ class CanDiagnostics:
             "faults": joined((state.fault, state.report), ", ").text or "none",
             "temperature [degC]": _temperature(state),
             "latest frame [ms ago]": f"{(now - state.stamp) * 1e3:.0f}",
+            "frames that arrive [%]": arrive,
             "stiffness in force [Nm/rad]": f"{session.gains.stiffness[i]:g}",
             "damping in force [Nm s/rad]": f"{session.gains.damping[i]:g}",
             "saturated commands": str(component.saturations[i]),
@@ -163,6 +177,10 @@ def _bus_name(settings: CanSettings) -> str:
 
 def _joint_name(joint: str) -> str:
     return f"joint: {joint}"
+
+
+def _percent(share: float) -> str:
+    return NOT_REPORTED if math.isnan(share) else f"{share * 100.0:.0f}"
 
 
 def _temperature(state: MotorState) -> str:

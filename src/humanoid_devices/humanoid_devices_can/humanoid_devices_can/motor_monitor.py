@@ -90,7 +90,7 @@ class MotorMonitor:
         if (reason := self.efforts.problems.get(i)) is not None:
             yield Problem(SafetyLevel.FAULT, SafetyFlag.MOTOR_FAULT, reason)
         # Motors answer a guard's orders, too.
-        if not self.guard and session.duplicate_ids.detected(i, now):
+        if not self.guard and session.frame_counts.are_too_many(i, now):
             text = f"{motor}: sends more frames than one motor: do two motors have this id?"
             yield Problem(
                 SafetyLevel.FAULT, SafetyFlag.INVALID_FRAME, Reason.of(DUPLICATE_ID, text)

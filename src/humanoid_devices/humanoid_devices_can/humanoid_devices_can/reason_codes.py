@@ -89,6 +89,12 @@ INVALID_FRAME: Final = CODES.add(
     "The message has the frame. Another program or tool on the bus? `candump canX` or the vendor's "
     "tool shows the ids.",
 )
+FRAMES_LOST: Final = CODES.add(
+    "FRAMES_LOST",
+    "For two seconds, less than 80 % of the frames of a motor have arrived.",
+    "Look at cable, connectors and termination; plug a USB adapter in directly, without a hub. All "
+    "motors of a bus: the adapter or this machine is overloaded, see `hc doctor`.",
+)
 DUPLICATE_ID: Final = CODES.add(
     "DUPLICATE_ID",
     "Two motors have one id: more frames arrive than one motor sends.",

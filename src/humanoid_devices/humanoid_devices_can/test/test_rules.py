@@ -18,7 +18,7 @@ from humanoid_devices_can.joint_frame import JointFrame
 from humanoid_devices_can.motor_protocol import Exchange, Feedback, MotorState
 from humanoid_devices_can.reason_codes import MOTOR_NO_ANSWER, MOTOR_REFUSED
 from humanoid_devices_can.session.acknowledged_requests import REFUSED, AcknowledgedRequests
-from humanoid_devices_can.session.health import DuplicateIdCheck, Health
+from humanoid_devices_can.session.health import FrameCounts, Health
 from humanoid_devices_can.session.transmit_queue import (
     BURST,
     GainsItem,
@@ -220,57 +220,57 @@ def test_pace_never_exceeds_the_share_of_the_bus(gaps) -> None:
 
 
 def test_single_motor_is_no_duplicate_after_a_hold_up_of_the_receiver() -> None:
-    duplicate_ids, now = DuplicateIdCheck(1, 200.0), 0.0
+    counts, now = FrameCounts(1, 200.0), 0.0
     for _ in range(2000):
         now += 1 / 200
-        duplicate_ids.received(0, now)
+        counts.received(0, now)
     now += 1.0
     for _ in range(200):
-        duplicate_ids.received(0, now)
-    assert not duplicate_ids.detected(0, now)
+        counts.received(0, now)
+    assert not counts.are_too_many(0, now)
 
 
 def test_two_motors_that_send_are_a_duplicate_until_one_leaves() -> None:
-    duplicate_ids, now = DuplicateIdCheck(2, 200.0), 0.0
+    counts, now = FrameCounts(2, 200.0), 0.0
     for _ in range(1000):
         now += 1 / 400
-        duplicate_ids.received(1, now)
-    assert duplicate_ids.detected(1, now)
-    assert not duplicate_ids.detected(0, now)
-    assert not duplicate_ids.detected(1, now + 5.0)
+        counts.received(1, now)
+    assert counts.are_too_many(1, now)
+    assert not counts.are_too_many(0, now)
+    assert not counts.are_too_many(1, now + 5.0)
 
 
 @pytest.mark.parametrize("rate", [0.0, 200.0], ids=["answers", "talks"])
 def test_duplicate_id_is_cleared_within_a_second_of_its_removal(
     rate: float,
 ) -> None:
-    duplicate_ids, now = DuplicateIdCheck(1, rate), 0.0
+    counts, now = FrameCounts(1, rate), 0.0
 
     def pass_time(seconds: float, motors: int) -> None:
         nonlocal now
         for _ in range(round(seconds * 200)):
             now += 1 / 200
-            duplicate_ids.requested(0)
+            counts.requested(0)
             for _ in range(motors):
-                duplicate_ids.received(0, now)
+                counts.received(0, now)
 
     pass_time(60.0, 2)
-    assert duplicate_ids.detected(0, now)
+    assert counts.are_too_many(0, now)
     pass_time(1.0, 1)
-    assert not duplicate_ids.detected(0, now)
+    assert not counts.are_too_many(0, now)
 
 
 def test_two_motors_that_answer_are_a_duplicate() -> None:
-    duplicate_ids = DuplicateIdCheck(1, 0.0)
+    counts = FrameCounts(1, 0.0)
     for _ in range(100):
-        duplicate_ids.requested(0)
-        duplicate_ids.received(0, 0.0)
-    assert not duplicate_ids.detected(0, 0.0)
+        counts.requested(0)
+        counts.received(0, 0.0)
+    assert not counts.are_too_many(0, 0.0)
     for _ in range(100):
-        duplicate_ids.requested(0)
-        duplicate_ids.received(0, 0.0)
-        duplicate_ids.received(0, 0.0)
-    assert duplicate_ids.detected(0, 0.0)
+        counts.requested(0)
+        counts.received(0, 0.0)
+        counts.received(0, 0.0)
+    assert counts.are_too_many(0, 0.0)
 
 
 def test_only_what_was_measured_after_a_command_answers_it() -> None:

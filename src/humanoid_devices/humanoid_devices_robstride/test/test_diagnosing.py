@@ -46,3 +46,21 @@ def test_temperature_and_enabling_are_reported_and_heat_is_a_warning_with_a_fix(
     found = joint(rig, "j0")
     assert found.values["temperature [degC]"] == "140.0"
     assert found.codes
+
+
+def test_lost_frames_are_a_warning_while_they_last(wrists) -> None:
+    bench, rig = wrists
+
+    def after(seconds: int) -> Diagnosis:
+        for _ in range(seconds):
+            rig.run(1.0)
+            found = joint(rig, "j0")
+        return found
+
+    healthy = after(3)
+    assert (healthy.level, healthy.codes) == (DiagnosisLevel.OK, ())
+    assert healthy.values["frames that arrive [%]"] == "100"
+    bench.call("drop", 0.3)
+    assert "FRAMES_LOST" in after(4).codes
+    bench.call("drop", 0.0)
+    assert after(4).codes == ()

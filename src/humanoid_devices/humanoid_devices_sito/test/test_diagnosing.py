@@ -92,6 +92,45 @@ def test_load_of_the_bus_is_that_since_the_report_before(wrists) -> None:
 LOAD = "load by motors and host, at most [%]"
 
 
+def test_lost_frames_are_a_warning_at_each_joint_while_they_last(wrists) -> None:
+    bench, rig = wrists
+
+    def seconds(count: int) -> list[Diagnosis]:
+        """Return the diagnoses of all joints at the end of each second."""
+        found = []
+        for _ in range(count):
+            rig.run(1.0)
+            found += [it for name, it in diagnoses(rig).items() if name != BUS]
+        return found
+
+    assert {it.level for it in seconds(4)} == {OK}
+    assert {it.values["frames that arrive [%]"] for it in seconds(1)} == {"100"}
+    bench.call("drop", 0.5)
+    seconds(2)
+    for joint in seconds(2):
+        assert (joint.level, joint.codes) == (WARN, ("FRAMES_LOST",))
+        assert 30.0 < float(joint.values["frames that arrive [%]"]) < 70.0
+    bench.call("drop", 0.0)
+    seconds(2)
+    assert {it.level for it in seconds(2)} == {OK}
+
+
+def test_a_motor_that_is_enabled_again_lacks_no_frames(wrists) -> None:
+    bench, rig = wrists
+    rig.run(2.0)
+    bench.call("power_off", 38)
+    until_at_fault(rig, {"j2"})
+    bench.call("power_on", 38)
+    rig.call(rig.system.reset_faults)
+    levels = []
+    for _ in range(40):
+        rig.run(0.1)
+        found = diagnoses(rig)["joint: j2"]
+        levels.append(found.level)
+        assert "FRAMES_LOST" not in found.codes
+    assert levels[-20:] == [OK] * 20
+
+
 def test_diagnoses_of_motors_that_are_not_enabled_are_stale(can_info, can_rig) -> None:
     rig = can_rig(SitoSystem(), can_info(IDS, "TA40-50"))
     assert {it.level for it in diagnoses(rig).values()} == {DiagnosisLevel.STALE}

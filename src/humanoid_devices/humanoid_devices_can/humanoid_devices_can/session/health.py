@@ -17,7 +17,7 @@ _EXCESS: Final = 0.5  # [s] of feedback too many
 _CEILING: Final = 1.2
 
 
-class DuplicateIdCheck:
+class FrameCounts:
     """Counts the frames of each motor against those expected.
 
     Args:
@@ -26,6 +26,9 @@ class DuplicateIdCheck:
     """
 
     def __init__(self, motors: int, rate: float) -> None:
+        self.rate = rate
+        self.requests = [0] * motors  # sent
+        self.answers = [0] * motors  # received
         self._rate = rate * _TOLERANCE
         self._floor = -rate * _BACKLOG if rate else -_ANSWERS
         self._most = rate * _EXCESS if rate else _ANSWERS
@@ -34,6 +37,7 @@ class DuplicateIdCheck:
 
     def requested(self, motor: int) -> None:
         """Count a request that was sent: one motor answers with one frame."""
+        self.requests[motor] += 1
         if not self._rate:
             self._excess[motor] = max(self._excess[motor] - _TOLERANCE, self._floor)
 
@@ -41,11 +45,12 @@ class DuplicateIdCheck:
         """Count a frame received at `now` [s]; `answers`: it is no heartbeat or fault report."""
         if not (answers or self._rate):
             return
+        self.answers[motor] += 1
         excess = max(self._left(motor, now), self._floor) + 1.0
         self._excess[motor] = min(excess, self._most * _CEILING)
         self._last[motor] = now
 
-    def detected(self, motor: int, now: float) -> bool:
+    def are_too_many(self, motor: int, now: float) -> bool:
         """Return whether the frames until `now` [s] are too many for one motor."""
         return self._left(motor, now) > self._most
 

@@ -17,7 +17,7 @@ from humanoid_devices_can.errors import AdapterLostError, MotorError, ProtocolEr
 from humanoid_devices_can.motor_protocol import Exchange, MotorFamily, MotorState
 from humanoid_devices_can.reason_codes import BUS_THREAD_FAILED, MOTORS_BEING_ENABLED
 from humanoid_devices_can.session.acknowledged_requests import AcknowledgedRequests
-from humanoid_devices_can.session.health import DuplicateIdCheck, Health
+from humanoid_devices_can.session.health import FrameCounts, Health
 from humanoid_devices_can.session.transmit_queue import (
     GainsItem,
     Item,
@@ -67,7 +67,7 @@ class Session:
         self.health = Health()
         self.transmit_queue = TransmitQueue(machine.event())
         self.gains = SentGains(motors, timing.gains_refresh, timing.gains_insistence)
-        self.duplicate_ids = DuplicateIdCheck(motors, family.feedback_rate)
+        self.frame_counts = FrameCounts(motors, family.feedback_rate)
         self.idle = False  # no controller: the sender keeps the motors limp
         self._bus, self._family, self._timing = bus, family, timing
         self._settings = settings
@@ -320,7 +320,7 @@ class Session:
         state = self.states[motor] = self.states[motor].updated(feedback, now)
         self._unanswered.answered(motor, now)
         self._unmeasured.answered(motor, state.measured_at)
-        self.duplicate_ids.received(motor, now, answers=feedback.position is not None)
+        self.frame_counts.received(motor, now, answers=feedback.position is not None)
         if self._requests is not None:
             with self._requests_lock:
                 if self._requests is not None:
@@ -373,7 +373,7 @@ class Session:
         self._rate_limit.sent(now)
         self._sent_at = now
         self.health.sent += 1
-        self.duplicate_ids.requested(item.motor)
+        self.frame_counts.requested(item.motor)
         if isinstance(item, GainsItem):
             self.gains.sent(item, now)
         elif item.kind is Kind.COMMAND:
