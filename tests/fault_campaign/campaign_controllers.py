@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -10,8 +10,7 @@ import numpy as np
 import yaml
 from test_support.policies import policy_model
 
-from humanoid_bringup.robot_package import RobotPackage
-from humanoid_controller_manager.hardware.urdf import parse_robot_description
+from fault_campaign.robot_joints import RobotJoints
 
 PLUGIN: Final = Path(__file__).with_name("plugin")  # folder of the plug-in, for PYTHONPATH
 REMOTE: Final = "remote_policy_controller"
@@ -23,15 +22,14 @@ TRAJECTORY: Final = "trajectory_controller"
 TRAJECTORY_FILE: Final = Path(__file__).parents[2] / "docs/examples/trajectory.yaml"
 # The same for the joint stream, on the stepped robot.
 JOINT_STREAM_FILE: Final = PLUGIN / "joint_stream.yaml"
-_ANY_RATE: Final = 200.0  # [Hz] of the loop; the order of the joints does not depend on it
 _POLICY_PERIOD: Final = 0.02  # [s]
 _SWAY, _SWAY_TIME, _SWAYS = -0.08, 1.0, 20  # [rad], [s] of each way, and their number
 _DURATIONS: Final = (0.6, 0.5)  # [s] of each of the two motions of STANDBY
 
 
-def write_controllers(folder: Path, robot: RobotPackage) -> Path:
+def write_controllers(folder: Path, robot: RobotJoints) -> Path:
     """Write the controllers' file of `robot` into `folder`."""
-    content = yaml.safe_load(robot.controllers_file.read_text(encoding="utf-8"))
+    content = yaml.safe_load(robot.package.controllers_file.read_text(encoding="utf-8"))
     content["controller_manager"]["ros__parameters"][REMOTE]["type"] = (
         "faults/FaultyRemoteController"
     )
@@ -39,7 +37,7 @@ def write_controllers(folder: Path, robot: RobotPackage) -> Path:
     controllers[DAMPING] = {"type": "faults/FaultyDampingController"}  # the default fallbacks
     controllers[POLICY] = {"type": "faults/FaultyPolicyController"}
     standby = content["standby_controller"]["ros__parameters"]
-    content[POLICY] = {"ros__parameters": _policy(folder, robot, standby)}
+    content[POLICY] = {"ros__parameters": _policy(folder, robot.in_loop, standby)}
     poses = standby["poses"]
     for pose, seconds in zip(standby["sequence"], _DURATIONS, strict=True):
         poses[pose]["duration"] = seconds
@@ -50,9 +48,8 @@ def write_controllers(folder: Path, robot: RobotPackage) -> Path:
     return file
 
 
-def _policy(folder: Path, robot: RobotPackage, standby: dict[str, Any]) -> dict[str, Any]:
+def _policy(folder: Path, joints: Sequence[str], standby: dict[str, Any]) -> dict[str, Any]:
     """Write a policy that follows a slow motion around the ready pose; return the parameters."""
-    joints = parse_robot_description(robot.expand({}), _ANY_RATE).joints.names
     ready = np.array(standby["poses"][standby["sequence"][-1]]["positions"])
     count = len(joints)
 

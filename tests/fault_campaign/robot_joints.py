@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 from fault_campaign.scenario import HANDS
 from humanoid_bringup.robot_package import DEFAULT, RobotPackage, find_robot
 from humanoid_control_common.errors import ConfigError
-from humanoid_controller_manager.hardware.urdf import parse_robot_description
+from humanoid_controller_manager.hardware.urdf import RobotDescription, parse_robot_description
 from humanoid_twin.robot.actuators import Actuators, load_actuators
 
 # Families whose motors, as configured, disable themselves when no frame arrives.
@@ -60,6 +60,11 @@ class RobotJoints:
         """Return all joints in the plant's order."""
         return self.actuators.joints
 
+    @property
+    def in_loop(self) -> tuple[str, ...]:
+        """Return all joints in the order of the control loop."""
+        return tuple(_described(self.robot).joints.names)
+
     def of(self, struck: TargetJoint) -> tuple[str, ...]:
         """Return the joints of this sort; empty: the robot has none."""
         if struck is TargetJoint.JOINT:
@@ -99,7 +104,8 @@ class RobotJoints:
 
     def block(self, joint: str) -> str:
         """Return the name of a joint's hardware component."""
-        return _blocks(self.robot)[joint]
+        blocks = _described(self.robot).blocks
+        return next(it.name for it in blocks if joint in (row.name for row in it.joints))
 
     @property
     def _can(self) -> dict[str, tuple[str, int]]:
@@ -110,7 +116,7 @@ class RobotJoints:
 def read_descriptions(joints: RobotJoints) -> None:
     """Expand the descriptions of a robot, once for all trials on copies of this process."""
     simulated_description(joints.robot)
-    _blocks(joints.robot)
+    _described(joints.robot)
 
 
 @cache
@@ -120,9 +126,8 @@ def simulated_description(robot: str) -> str:
 
 
 @cache
-def _blocks(robot: str) -> dict[str, str]:
-    described = parse_robot_description(find_robot(robot).expand({}), _ANY_RATE)
-    return {joint.name: block.name for block in described.blocks for joint in block.joints}
+def _described(robot: str) -> RobotDescription:
+    return parse_robot_description(find_robot(robot).expand({}), _ANY_RATE)
 
 
 PRIME: Final = RobotJoints.of_robot(DEFAULT)

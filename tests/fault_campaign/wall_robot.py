@@ -128,7 +128,7 @@ class WallRobot(Robot):
             can_interface="slcan",
             can_channel=",".join(f"{bus}={pty}" for bus, pty in self.virtual.cans.items()),
             viewer=False,
-            controllers_file=write_controllers(self._folder, package),
+            controllers_file=write_controllers(self._folder, self.joints),
             heartbeats={OPERATOR: BEAT},
         )
         path = os.pathsep.join([str(PLUGIN), str(TESTS), os.environ.get("PYTHONPATH", "")])

@@ -181,7 +181,7 @@ def _stepped_robot(folder: Path, joints: RobotJoints, adapter: str, seed: str) -
         adapter,
         hardware_config=joints.package.drives.hardware,
         calibration_file=write_calibration(folder, joints, mountings),
-        controllers_file=write_controllers(folder, joints.package),
+        controllers_file=write_controllers(folder, joints),
         heartbeats={OPERATOR: BEAT},
     )
     return SteppedRobot(0, folder, replace(options, robot=joints.package), mountings=mountings)
