@@ -94,7 +94,7 @@ def block(name: str, rate: float, parameters: dict[str, str]) -> HardwareInfo:
         plugin="",
         parameters=parameters,
         joints=tuple(JointInfo(f"wrist_{i}", {"can_id": str(i), "model": MODEL}, 0.0) for i in IDS),
-        limits=JointLimits(-2.0 * ones, 2.0 * ones, 4.0 * ones, 8.0 * ones),
+        limits=JointLimits(-2.0 * ones, 2.0 * ones, 3.0 * ones, 8.0 * ones),
         update_rate=rate,
         urdf="",
     )

@@ -111,7 +111,7 @@ def can_info(tmp_path: Path) -> MakeInfo:
             limits=JointLimits(
                 lower=np.full(count, -2.0),
                 upper=np.full(count, 2.0),
-                velocity=np.full(count, 4.0),
+                velocity=np.full(count, 3.0),
                 effort=np.full(count, 8.0),
             ),
             update_rate=update_rate,

@@ -159,7 +159,7 @@ def gains_of(urdf: str) -> dict[str, Any]:
         ),
         (param("kt", "0.000132"), "", "<param name='kt'> is missing"),
         (param("kt", "0.000132"), param("kt", "big"), "kt: expected a finite number, found 'big'"),
-        (param("gear", 50), param("gear", 0), "gear is 0, expected 10 to 400"),
+        (param("gear", 50), param("gear", 0), "gear is 0, expected 30 to 320"),
     ],
 )
 def test_a_bad_fact_of_a_drive_is_reported_with_its_block(

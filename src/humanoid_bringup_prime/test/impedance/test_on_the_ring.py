@@ -237,7 +237,7 @@ def test_feed_forward_that_stays_is_reported_allows_no_stiff_mode_and_damping_da
 
 @pytest.mark.parametrize(
     ("kt", "gear", "damping"),
-    [(0.132e-3, 50.0, 19), (0.132e-3, 100.0, 9), (0.132e-3, 25.0, 38), (0.264e-3, 50.0, 9)],
+    [(0.132e-3, 50.0, 19), (0.132e-3, 100.0, 9), (0.132e-3, 30.0, 31), (0.264e-3, 50.0, 9)],
 )
 def test_a_wrong_gear_or_torque_constant_scales_the_impedance_and_nothing_else(
     make_robot: Any, kt: float, gear: float, damping: int

@@ -301,7 +301,7 @@ def block_info() -> Callable[..., HardwareInfo]:
             plugin=plugin,
             parameters=parameters,
             joints=tuple(JointInfo(f"j{i}", dict(p), initial) for i, p in enumerate(joints)),
-            limits=JointLimits(-3.0 * ones, 3.0 * ones, 4.0 * ones, 30.0 * ones),
+            limits=JointLimits(-3.0 * ones, 3.0 * ones, 3.0 * ones, 5.0 * ones),
             update_rate=update_rate,
             urdf=urdf,
         )

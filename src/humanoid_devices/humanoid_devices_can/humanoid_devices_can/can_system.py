@@ -19,7 +19,7 @@ from humanoid_controller_manager.hardware_component import (
 )
 from humanoid_devices_can.bus.bus import EMPTY_EXTENDED_FRAME, EMPTY_FRAME, CanFrame
 from humanoid_devices_can.diagnostics import COUNTED, CanDiagnostics, ComponentValues, counts
-from humanoid_devices_can.family_check import check_family
+from humanoid_devices_can.family_check import check_family, saturates
 from humanoid_devices_can.host import CanHost
 from humanoid_devices_can.joint_frame import JointFrame
 from humanoid_devices_can.motor_monitor import MotorMonitor
@@ -62,6 +62,7 @@ class CanSystem(HardwareComponent):
         self._check_load()
         self._check_watchdogs(1.0 / info.update_rate)
         self._check_positions()
+        self._check_limits()
         self._all = range(len(settings.motors))
         self._capabilities = uniform_capabilities(len(self._all), Capability.PER_TICK)
         self._effort_limit = np.minimum(settings.limits.effort, self._family.effort_limit)
@@ -124,6 +125,24 @@ class CanSystem(HardwareComponent):
                 f"rad, which puts a part of the joint's range beyond the ±{most[i]:.2f} rad that "
                 "the motor can tell: calibrate it again"
             )
+
+    def _check_limits(self) -> None:
+        """Raise ConfigError for a joint whose limits the wire can't carry.
+
+        Commands would be cut, and the checks that are shares of these limits would never act.
+        """
+        settings = self._settings
+        for name, unit, limits in (
+            ("velocity", "rad/s", settings.limits.velocity),
+            ("effort", "Nm", settings.limits.effort),
+        ):
+            for i in np.flatnonzero(saturates(self._family, name, limits)).tolist():
+                motor = settings.motors[i]
+                raise ConfigError(
+                    f"{motor.where}: its {name} limit in the description is {limits[i]:g}, more "
+                    f"than a frame of {motor.model} can carry: is it in {unit}? Lower it to what "
+                    "the motor can do"
+                )
 
     def check_gains(self, stiffness: float, damping: float, where: str) -> None:
         """See HardwareComponent. Raises ConfigError."""

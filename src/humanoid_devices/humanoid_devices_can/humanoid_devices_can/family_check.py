@@ -128,7 +128,7 @@ def _saturation(family: MotorFamily, settings: CanSettings) -> Iterator[str]:
     if not family.gains(JointCommand(count)):
         fields += ["stiffness", "damping"]
     for field in fields:
-        if not _saturated(family, field, np.full(count, BEYOND)).all():
+        if not saturates(family, field, np.full(count, BEYOND)).all():
             yield (
                 f"saturated() does not report a {field} of {BEYOND:g}, expected True for every "
                 "motor, since nothing else tells that a command was changed"
@@ -140,14 +140,14 @@ def _reach(family: MotorFamily, settings: CanSettings) -> Iterator[str]:
         name = f"{field}_limit"
         limit = np.asarray(getattr(family, name), dtype=np.float64)
         ends = (limit, -limit) if field in ("position", "effort") else (limit,)
-        if any(_saturated(family, field, end).any() for end in ends):
+        if any(saturates(family, field, end).any() for end in ends):
             yield (
                 f"{name} is {limit.tolist()}, but commands() saturates it: expected at most what "
                 "a frame carries, in SI units"
             )
 
 
-def _saturated(family: MotorFamily, field: str, values: FloatArray) -> NDArray[np.bool_]:
+def saturates(family: MotorFamily, field: str, values: FloatArray) -> NDArray[np.bool_]:
     """Return for which motors a command, whose `field` has these values, is saturated."""
     command = JointCommand(len(values))
     getattr(command, field)[:] = values

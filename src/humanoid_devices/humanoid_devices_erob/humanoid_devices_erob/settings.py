@@ -1,6 +1,6 @@
 """Settings of the EtherCAT ring, parsed and checked from its <ros2_control> block."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import tau
 from typing import Final
@@ -51,7 +51,13 @@ FASTEST: Final = 1000.0
 SYNC0_ROUNDING: Final = 1e-5  # relative, of a rate with six digits; the DC lock corrects it
 # A wrong one scales the torque of every gain. Known eRobs have 0.132e-3 and 0.134e-3 Nm/mA and a
 # gear of 50 (actuator documents); a slip of a decimal point or of a unit is a factor of 10 or more.
-PLAUSIBLE: Final = {"kt": (3e-5, 1e-3, " Nm/mA"), "gear": (10.0, 400.0, "")}
+# The gear is a strain wave gear, which has 30 to 320.
+PLAUSIBLE: Final = {"kt": (3e-5, 1e-3, " Nm/mA"), "gear": (30.0, 320.0, "")}
+# Of the motor before the gear (assumed). Prime's limits ask for 1900 rpm and 4.5 A: a velocity in
+# rpm, or an effort with a slip of the decimal point, is 10 times that.
+FASTEST_MOTOR: Final = 10_000.0  # [rpm]
+LARGEST_CURRENT: Final = 30.0  # [A]
+RPM: Final = 60.0 / tau  # of 1 rad/s
 LARGEST_GAIN: Final = (1 << 8 * NARROWEST - 1) - 1  # of a register, with a sign
 ROUNDING: Final = 1e-9  # relative; covers the rounding of decimal numbers only
 
@@ -155,6 +161,7 @@ def parse_settings(info: HardwareInfo) -> Settings:
     limits = info.limits
     _check_ranges(names, limits, where)
     facts = drive_facts(info)
+    _check_motors(names, limits, facts, where)
     positions = facts.ring_position.tolist()
     rated = np.array(
         [
@@ -216,6 +223,25 @@ def _check_ranges(names: Iterable[str], limits: JointLimits, where: str) -> None
             raise ConfigError(
                 f"{where}: joint '{name}': limits are {lower:g} to {upper:g} rad, expected less "
                 f"than a turn ({tau:.2f} rad): are they in degrees?"
+            )
+
+
+def _check_motors(names: Sequence[str], limits: JointLimits, facts: DriveFacts, where: str) -> None:
+    """Raise ConfigError for limits of a joint that its motor can't reach, by gear and constant.
+
+    The checks that are shares of these limits would never act.
+    """
+    speed = limits.velocity * facts.gear * RPM
+    current = limits.effort / (facts.torque_constant * facts.gear) * 1e-3  # [A]
+    for limit, name, unit, found, largest, motor in (
+        (limits.velocity, "velocity", "rad/s", speed, FASTEST_MOTOR, "rpm"),
+        (limits.effort, "effort", "Nm", current, LARGEST_CURRENT, "A"),
+    ):
+        for i in np.flatnonzero(found > largest).tolist():
+            raise ConfigError(
+                f"{where}: joint '{names[i]}': its {name} limit in the description, {limit[i]:g} "
+                f"{unit}, is {found[i]:.0f} {motor} of its motor by kt and gear, expected at most "
+                f"{largest:g} {motor}: is it in {unit}?"
             )
 
 

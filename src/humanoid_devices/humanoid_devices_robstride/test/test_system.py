@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -132,8 +133,19 @@ def test_firmware_limits_act_in_the_motor(motors) -> None:
     np.testing.assert_array_equal(rig.system.effort_limit(rig.state.position), 1.5)
 
 
-def test_effort_limit_is_the_lower_of_urdf_and_model(motors) -> None:
-    _, rig = motors(model="rs-05")
+@pytest.mark.parametrize(
+    ("limit", "value"), [("velocity", 57.3), ("velocity", 343.8), ("effort", 300.0)]
+)
+def test_limits_that_the_model_does_not_reach_are_refused(can_info, limit, value) -> None:
+    """6 rad/s are 57.3 rpm and 343.8 deg/s; an rs-04 has 15 rad/s and 120 Nm."""
+    info = can_info([5, 6], "rs-04")
+    limits = replace(info.limits, **{limit: np.array([6.0, value])})
+    with pytest.raises(ConfigError, match=rf"'j1': its {limit} limit in the .* is {value:g}, more"):
+        RobstrideSystem().on_configure(replace(info, limits=limits))
+
+
+def test_effort_limit_is_the_lower_of_urdf_and_firmware(motors) -> None:
+    _, rig = motors(model="rs-04", joint={"torque_limit": "5.5"})
     np.testing.assert_array_equal(rig.system.effort_limit(rig.state.position), 5.5)
     _, rig = motors(model="rs-04")
     np.testing.assert_array_equal(rig.system.effort_limit(rig.state.position), 8.0)

@@ -135,8 +135,9 @@ def test_ring_positions_must_be_each_place_once(make_info, positions, message: s
         ({}, {"kt": "-1"}, "joint 'j0': kt is -1 Nm/mA, expected 3e-05 to 0.001 Nm/mA"),
         ({}, {"kt": "0.132"}, "joint 'j0': kt is 0.132 Nm/mA, expected 3e-05 to 0.001 Nm/mA"),
         ({}, {"kt": "1.32e-5"}, "joint 'j0': kt is 1.32e-05 Nm/mA, expected 3e-05"),
-        ({}, {"gear": "5"}, "joint 'j0': gear is 5, expected 10 to 400"),
-        ({}, {"gear": "500"}, "joint 'j0': gear is 500, expected 10 to 400"),
+        ({}, {"gear": "5"}, "joint 'j0': gear is 5, expected 30 to 320"),
+        ({}, {"gear": "15"}, "joint 'j0': gear is 15, expected 30 to 320"),
+        ({}, {"gear": "500"}, "joint 'j0': gear is 500, expected 30 to 320"),
         ({}, {"gear": "nan"}, "joint 'j0': gear: expected a finite number, found 'nan'"),
         ({}, {"ring_position": "first"}, "joint 'j0': ring_position is 'first'"),
         ({}, {"rated_torque": "0"}, "joint 'j0': rated_torque is 0"),
@@ -161,6 +162,22 @@ def test_limits_in_degrees_are_refused(make_info) -> None:
     info = make_info(2)
     limits = replace(info.limits, lower=np.array([-3.0, -132.0]), upper=np.array([3.0, 20.0]))
     with pytest.raises(ConfigError, match=r"'j1': limits are -132 to 20 rad.* in degrees\?"):
+        parse_settings(replace(info, limits=limits))
+
+
+@pytest.mark.parametrize(
+    ("limit", "value", "message"),
+    [
+        ("velocity", 38.2, "velocity limit in the description, 38.2 rad/s, is 18239 rpm"),
+        ("velocity", 229.2, "velocity limit in the description, 229.2 rad/s, is 109435 rpm"),
+        ("effort", 300.0, "effort limit in the description, 300 Nm, is 45 A of its motor"),
+    ],
+)
+def test_limits_in_other_units_are_refused(make_info, limit, value, message) -> None:
+    """4 rad/s are 38.2 rpm and 229.2 deg/s."""
+    info = make_info(2)
+    limits = replace(info.limits, **{limit: np.array([4.0, value])})
+    with pytest.raises(ConfigError, match=rf"joint 'j1': its {re.escape(message)}"):
         parse_settings(replace(info, limits=limits))
 
 
