@@ -339,7 +339,7 @@ def _with(tmp_path: Path, old: str, new: str) -> Path:
         ("torque_efficiency: 1.0", "torque_efficiency: 7", r"yaml:\d+: 'torque_efficiency'"),
         ("parallel_sdo: true", "paralel_sdo: true", r"yaml:\d+: unknown key 'paralel_sdo'"),
         ("mode_kd: [0.0, 6.0,  2.0", "mode_kd: [0.0, 6.0,  0.0", "STANDBY has stiffness 20 with"),
-        ("mode_kd: [0.0, 6.0", "mode_kd: [0.0, 0.01", "gains of DAMPING: damping 0.01"),
+        ("mode_kd: [0.0, 6.0", "mode_kd: [0.0, 0.01", r"yaml:\d+: gains of DAMPING: damping 0.01"),
         ("mode_kp: [0.0, 0.0", "mode_kp: [0.0, 20.0", "mode_kp and mode_kd of DAMPING"),
         ("erob_impedance_manager:", "erob_impedance:", "no erob_impedance_manager.ros__param"),
     ],

@@ -51,11 +51,17 @@ class HardwareInfo:
     limits: JointLimits  # of `joints`, in their order
     update_rate: float  # [Hz] of the control loop
     urdf: str  # the whole robot description
+    file: str = ""  # that the block's parameters are from; empty: none but the description
+
+    @property
+    def block(self) -> str:
+        """The block in the robot description, for messages."""
+        return f"<ros2_control name='{self.name}'>"
 
     @property
     def place(self) -> str:
-        """The block in the robot description, for messages."""
-        return f"<ros2_control name='{self.name}'>"
+        """The place of the block's parameters, for messages: their file, and the block."""
+        return f"{self.file}: {self.block}" if self.file else self.block
 
     @property
     def joint_set(self) -> JointSet:

@@ -135,20 +135,23 @@ def test_blocks_and_kinematics_follow_the_order_of_all_joints(
         assert order == sorted(order)
 
 
-def test_real_blocks_name_their_bus_and_the_calibration(urdf: Urdf, config_folder: Path) -> None:
+def test_real_blocks_name_their_bus_and_files(urdf: Urdf, config_folder: Path) -> None:
     calibration = str(config_folder / "prime_calibration.yaml")
+    hardware = str(config_folder / "prime_hardware.yaml")
     assert hardware_params(urdf("real"), "PrimeEtherCATSide") == {
         "master_id": "0",
         "interface": "eth0",
         "vendor_id": str(0x5A65726F),
         "product_code": str(0x00029252),
         "activation_timeout": "5.0",
+        "hardware_file": hardware,
         "calibration_file": calibration,
     }
     assert hardware_params(urdf("real"), "PrimeSitoCAN") == {
         "interface": "socketcan",
         "channel": "can2",
         "bitrate": "1000000",
+        "hardware_file": hardware,
         "calibration_file": calibration,
     }
 

@@ -162,12 +162,13 @@ def gains_of(urdf: str) -> dict[str, Any]:
         (param("gear", 50), param("gear", 0), "gear is 0, expected 30 to 320"),
     ],
 )
-def test_a_bad_fact_of_a_drive_is_reported_with_its_block(
+def test_a_bad_fact_of_a_drive_is_reported_with_its_file_and_block(
     edited: Any, reader: Callable[[str], object], old: str, new: str, message: str
 ) -> None:
     urdf = expand({"calibration_file": str(edited(lambda _: None))})
     assert old in urdf
-    with pytest.raises(ConfigError, match=r"^<ros2_control name='PrimeEtherCATSide'>") as caught:
+    where = r"prime_hardware\.yaml: <ros2_control name='PrimeEtherCATSide'>"
+    with pytest.raises(ConfigError, match=where) as caught:
         reader(urdf.replace(old, new, 1))
     assert message in str(caught.value)
 

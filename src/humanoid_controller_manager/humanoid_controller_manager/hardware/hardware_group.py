@@ -119,16 +119,16 @@ class HardwareGroup:
 
     def _store_mode_gains(self, member: Member) -> None:
         """Store configured gains and efficiencies of its joints. Raises ConfigError."""
-        where = member.info.place
+        info = member.info
         self.torque_efficiency[member.rows] = [
-            torque_efficiency(joint.parameters, f"{where}: joint '{joint.name}'")
-            for joint in member.info.joints
+            torque_efficiency(joint.parameters, f"{info.place}: joint '{joint.name}'")
+            for joint in info.joints
         ]
-        gains = mode_gains(member.info.parameters, where)
+        gains = mode_gains(info.parameters, info.block)
         if gains is not None:
             per_mode = self._per_mode(member)
             self.mode_gains[:, :, per_mode] = gains[:, :, np.newaxis]
-            _refuse_above_largest(member.info, gains, per_mode[member.rows])
+            _refuse_above_largest(info, gains, per_mode[member.rows])
 
     def check_gains(
         self,
@@ -373,7 +373,7 @@ def _refuse_above_largest(info: HardwareInfo, gains: FloatArray, per_mode: BoolA
         joints = info.joint_set.named(above[mode, kind])
         largest = info.limits.gains[kind][above[mode, kind]].min()
         raise ConfigError(
-            f"{info.place}: {GAINS[kind]} {gains[mode, kind]:g} of {Mode(mode).name} (mode_kp and "
+            f"{info.block}: {GAINS[kind]} {gains[mode, kind]:g} of {Mode(mode).name} (mode_kp and "
             f"mode_kd of the impedance manager, value {mode}), but {joints} may have {largest:g} "
             "at most (max of the command interface in the description)"
         )

@@ -14,6 +14,7 @@ from humanoid_controller_manager.hardware_component import HardwareInfo, JointIn
 
 GAINS = ("stiffness", "damping")
 LIMIT_ATTRIBUTES = ("lower", "upper", "velocity", "effort")
+HARDWARE_FILE = "hardware_file"  # parameter of a block: the file that its parameters are from
 _MOVING = "revolute"
 _NOT_READ = ("sensor", "gpio")  # of ros2_control
 _LIMIT = "lower and upper [rad], and effort [Nm] and velocity [rad/s] of the drive"
@@ -215,14 +216,17 @@ def _block(
     own = limits.of(joints.indices(joint.get("name", "") for joint in elements))
     ranges = zip(elements, own.lower.tolist(), own.upper.tolist(), strict=True)
     infos = tuple(_joint_info(joint, lower, upper, name) for joint, lower, upper in ranges)
+    parameters = dict(_parameters(block.find("hardware")))
+    file = parameters.pop(HARDWARE_FILE, "")
     return HardwareInfo(
         name=name,
         plugin=plugin,
-        parameters=dict(_parameters(block.find("hardware"))),
+        parameters=parameters,
         joints=infos,
         limits=own,
         update_rate=update_rate,
         urdf=urdf,
+        file=file,
     )
 
 

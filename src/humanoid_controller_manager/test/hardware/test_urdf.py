@@ -126,6 +126,15 @@ def test_a_block_hands_on_its_parameters() -> None:
     assert [j.initial_position for j in info.joints] == [0.25, 0.0]
 
 
+def test_the_file_of_a_block_is_named_in_messages_and_is_no_parameter() -> None:
+    file = '<param name="hardware_file">/etc/arm.yaml</param>'
+    urdf = robot(ABC, block("one", claimed("a"), parameters=file), block("two", claimed("b")))
+    one, two = parse_robot_description(urdf, 50.0).blocks
+    assert not one.parameters
+    assert one.place == "/etc/arm.yaml: <ros2_control name='one'>"
+    assert two.place == two.block == "<ros2_control name='two'>"
+
+
 @pytest.mark.parametrize(
     ("lower", "upper", "start"), [(-1.0, 2.0, 0.0), (0.3, 1.2, 0.3), (-1.2, -0.3, -0.3)]
 )

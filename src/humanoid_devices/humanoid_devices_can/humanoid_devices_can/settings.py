@@ -110,7 +110,7 @@ def parse_settings(
         guard_timeout=silence_allowed(block, "guard_timeout", info.update_rate, where),
         limits=info.limits,
         update_rate=info.update_rate,
-        calibration=calibration(block["calibration_file"], info.joint_set.names, ids, where),
+        calibration=calibration(block["calibration_file"], info.joint_set.names, ids, info.block),
     )
 
 

@@ -159,9 +159,9 @@ def parse_settings(info: HardwareInfo) -> Settings:
     joints = [_joint_parameters(joint, where) for joint in info.joints]
     names = info.joint_set.names
     limits = info.limits
-    _check_ranges(names, limits, where)
+    _check_ranges(names, limits, info.block)
     facts = drive_facts(info)
-    _check_motors(names, limits, facts, where)
+    _check_motors(names, limits, facts, info.block)
     positions = facts.ring_position.tolist()
     rated = np.array(
         [
@@ -189,7 +189,7 @@ def parse_settings(info: HardwareInfo) -> Settings:
         velocity_limit=limits.velocity,
         effort_limit=limits.effort,
         serial_numbers=_serial_numbers(joints, where),
-        calibration=calibration(block["calibration_file"], names, positions, where),
+        calibration=calibration(block["calibration_file"], names, positions, info.block),
     )
 
 

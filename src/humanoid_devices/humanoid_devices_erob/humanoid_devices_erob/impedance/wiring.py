@@ -93,5 +93,8 @@ def _checked(
     }
     content = {**chosen.content, **own}
     parameters = validate(ImpedanceParameters, Document(chosen.name, content, chosen.places))
-    mode_table(Drives.of(parameters), parameters)
+    try:
+        mode_table(Drives.of(parameters), parameters)
+    except ConfigError as error:
+        raise ConfigError(f"{chosen.where(('mode_kd',))}: {error}") from error
     return own, parameters
