@@ -120,6 +120,12 @@ JOINT_DOES_NOT_FOLLOW: Final = CODES.add(
     "clear-fault`. If its friction holds it, set the parameter `static_frictions`. If it is still "
     "stiff, its motor ignores its commands: remove its power.",
 )
+JOINT_BEYOND_STOP: Final = CODES.add(
+    "JOINT_BEYOND_STOP",
+    "A joint is measured more than 0.1 rad beyond its limits, where its stops do not let it go.",
+    "Its calibration is wrong (`hc calibrate`), or its limits in the description are. Mend it "
+    "before the next stiff mode, which moves the joint by a wrong angle.",
+)
 NO_WATCHDOG: Final = CODES.add(
     "NO_WATCHDOG",
     "If this computer fails, these joints continue with their last set point and gains.",

@@ -98,6 +98,11 @@ class LimitStage:
         )
 
     @property
+    def joint_limits(self) -> JointLimits:
+        """The joints' own limits."""
+        return self._limits
+
+    @property
     def effort_limit(self) -> FloatArray:
         """The largest effort [Nm] of each joint now, shape (n,)."""
         return self._effort

@@ -7,6 +7,7 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from humanoid_control_common.robot.joints import FloatArray, JointLimits
 from humanoid_control_common.rules.diagnosis import Diagnosis, DiagnosisLevel, level_of
 from humanoid_control_common.rules.reasons import Reason
 from humanoid_control_common.rules.safety import SafetyReport
@@ -18,6 +19,7 @@ from humanoid_controller_manager.reason_codes import (
     COMMANDS_WITHOUT_EFFECT,
     CONTROLLER_REMARK,
     GRAVITY_NOT_HELD,
+    JOINT_BEYOND_STOP,
     LINKS_TOO_NEAR,
     LOOP_STANDS_STILL,
     NO_WATCHDOG,
@@ -37,9 +39,11 @@ COMMANDS: Final = "control loop: commands"
 SELF_COLLISION: Final = "control loop: self-collision"
 GRAVITY: Final = "control loop: gravity"
 LIMITS: Final = "control loop: limits"
+RANGES: Final = "control loop: ranges"
 STANDING: Final = "control loop: standing joints"
 WATCHDOGS: Final = "joints: watchdogs"
 STANDSTILL: Final = 1.0  # [s] without a tick
+BEYOND: Final = 0.1  # [rad] beyond a limit: more than a stop yields (assumed)
 MOST_NAMED: Final = 3  # joints named in a message; the values have them all
 
 
@@ -153,6 +157,22 @@ def limits(counts: Counts, new: Counts, joints: Sequence[str]) -> Diagnosis:
     quiet = f"{int(counts.sum())} limited commands since the start"
     texts = (quiet, Reason.of(COMMANDS_LIMITED, "commands are being limited"))
     return _of_counts(LIMITS, texts, kinds, joints, counts, new)
+
+
+def ranges(position: FloatArray, limits: JointLimits, joints: Sequence[str]) -> Diagnosis:
+    """Return how far the measured `position` [rad] (n,) is beyond the limits; WARN if BEYOND.
+
+    A joint can't be there: its calibration, or the description, is wrong.
+    """
+    beyond = np.maximum(limits.lower - position, position - limits.upper)
+    found = [
+        f"{joints[i]} is measured at {position[i]:.2f} rad, {beyond[i]:.2f} rad beyond its limits"
+        for i in np.flatnonzero(beyond > BEYOND).tolist()
+    ]
+    if not found:
+        return Diagnosis(RANGES, DiagnosisLevel.OK, "no joint is measured beyond its stops")
+    text = f"{', '.join(found)}: wrong calibration, or wrong limits in the description?"
+    return Diagnosis(RANGES, DiagnosisLevel.WARN, text, codes=(JOINT_BEYOND_STOP.name,))
 
 
 def without_effect(counts: Counts, new: Counts, joints: Sequence[str]) -> Diagnosis:

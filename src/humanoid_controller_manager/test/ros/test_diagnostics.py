@@ -24,6 +24,7 @@ from humanoid_controller_manager.safety.loop_diagnoses import (
     GRAVITY,
     LIMITS,
     MODE,
+    RANGES,
     SELF_COLLISION,
     STANDING,
     TIMING,
@@ -67,7 +68,7 @@ def watched(rig: type[Rig]) -> Watched:
 
 def test_a_robot_that_is_well_is_ok_throughout(watched) -> None:
     found = watched.report()
-    loop = [TIMING, MODE, SELF_COLLISION, GRAVITY, LIMITS, STANDING, COMMANDS]
+    loop = [TIMING, MODE, SELF_COLLISION, GRAVITY, LIMITS, RANGES, STANDING, COMMANDS]
     assert [*found] == [*loop, "hardware: arm", WATCHDOGS]
     assert {diagnosis.level for diagnosis in found.values()} == {OK}
     assert found[MODE].message == "DAMPING"

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from humanoid_control_common.robot.joints import JointLimits
 from humanoid_control_common.rules.diagnosis import DiagnosisLevel
 from humanoid_controller_manager.safety.limit_stage import Limited
-from humanoid_controller_manager.safety.loop_diagnoses import gravity, limits
+from humanoid_controller_manager.safety.loop_diagnoses import gravity, limits, ranges
 
 JOINTS = ("shoulder", "elbow", "wrist")
 
@@ -51,3 +52,17 @@ def test_joints_that_sink_are_named_without_a_kind() -> None:
     found = gravity(held, ticks, ticks, JOINTS)
     assert found.message == "joints are not held against gravity: elbow"
     assert found.values == {"elbow ticks": "3"}
+
+
+def test_joints_that_are_measured_beyond_their_stops_are_named() -> None:
+    ones = np.ones(len(JOINTS))
+    bounds = JointLimits(-0.5 * ones, 0.7 * ones, ones, ones)
+    found = ranges(np.array([-0.59, 0.79, np.nan]), bounds, JOINTS)
+    assert (found.level, found.codes) == (DiagnosisLevel.OK, ())
+    found = ranges(np.array([-0.61, 0.2, 1.0]), bounds, JOINTS)
+    assert found.level is DiagnosisLevel.WARN
+    assert found.codes == ("JOINT_BEYOND_STOP",)
+    assert found.message.startswith(
+        "shoulder is measured at -0.61 rad, 0.11 rad beyond its limits, "
+        "wrist is measured at 1.00 rad, 0.30 rad beyond its limits: wrong calibration"
+    )
