@@ -184,6 +184,9 @@ def test_limits_in_degrees_are_reported_with_the_joint(export: Path) -> None:
     export.write_text(text.replace('lower="-2.2" upper="2.2"', 'lower="-126" upper="126"'))
     (warning,) = package_files("mine", export).warnings
     assert warning == "joint 'elbow_pitch': its range is 252 rad: check the units of its limits"
+    export.write_text(text.replace('velocity="3"', 'velocity="172"', 1))
+    (warning,) = package_files("mine", export).warnings
+    assert "joint 'shoulder_pitch': its velocity limit is 172 rad/s: check the units" in warning
 
 
 WRONG = {

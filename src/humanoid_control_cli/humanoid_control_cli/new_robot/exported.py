@@ -29,6 +29,7 @@ from humanoid_motion.dynamics.gravity_model import GravityModel
 _BLOCK: Final = "ros2_control"
 _RATE: Final = 200.0  # [Hz], of no effect on limits
 _WIDEST: Final = 4.0 * math.pi + 0.01  # [rad] of a range: a turn to both sides, rounded
+_FASTEST: Final = 50.0  # [rad/s], of the fastest known motor; 1 rad/s is 57 deg/s
 _FOLDERS: Final = ("meshdir", "assetdir", "strippath")  # of MuJoCo: references have no need of it
 _MATERIALS: Final = re.compile(rb"^mtllib[ \t]+(.+?)[ \t\r]*$", re.MULTILINE)  # of an OBJ
 
@@ -66,7 +67,7 @@ def read_export(description: Path, name: str, folder: str) -> Export:
         raise  # names its file
     except ConfigError as error:
         raise ConfigError(f"{description}: {error}") from error
-    warnings = (*heavy, *doubts, *_wide(joints, limits))
+    warnings = (*heavy, *doubts, *_doubtful(joints, limits))
     files = _move_meshes(robot, folder)
     robot.set("name", name)
     text = ElementTree.tostring(robot, encoding="unicode") + "\n"
@@ -111,11 +112,17 @@ def _limits(robot: Element, joints: tuple[str, ...]) -> JointLimits:
     return parse_robot_description(text, _RATE).limits
 
 
-def _wide(joints: tuple[str, ...], limits: JointLimits) -> Iterator[str]:
+def _doubtful(joints: tuple[str, ...], limits: JointLimits) -> Iterator[str]:
     """Yield a warning for each joint whose limits may be degrees."""
     for joint, width in zip(joints, limits.upper - limits.lower, strict=True):
         if width > _WIDEST:
             yield f"joint '{joint}': its range is {width:.3g} rad: check the units of its limits"
+    for joint, velocity in zip(joints, limits.velocity, strict=True):
+        if velocity > _FASTEST:
+            yield (
+                f"joint '{joint}': its velocity limit is {velocity:.3g} rad/s: check the units of "
+                "its limits"
+            )
 
 
 def _move_meshes(robot: Element, folder: str) -> dict[str, bytes]:
