@@ -11,6 +11,7 @@ from humanoid_bringup.robot_package import RobotPackage, find_robot
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.robot.robot_namespace import ROOT
 from humanoid_control_common.rules.modes import SAFE_MODES, Mode
+from humanoid_control_common.rules.safety import LONGEST_HEARTBEAT
 
 ALL: Final = "all"  # value of `backends`: every bus is present
 BACKGROUND: Final = ("nice", "-n", "10")  # before the program of a process in the background
@@ -29,8 +30,11 @@ def read_heartbeats(texts: Iterable[str]) -> dict[str, float]:
             seconds = float(number)
         except ValueError:
             seconds = 0.0
-        if not _NAME.fullmatch(name) or not 0.0 < seconds < float("inf"):
-            raise ConfigError(f"heartbeat is '{text}', expected NAME:SECONDS (a_name:0.5)")
+        if not _NAME.fullmatch(name) or not 0.0 < seconds <= LONGEST_HEARTBEAT:
+            raise ConfigError(
+                f"heartbeat is '{text}', expected NAME:SECONDS (a_name:0.5), at most "
+                f"{LONGEST_HEARTBEAT:g} s"
+            )
         if name in found:
             raise ConfigError(
                 f"heartbeat '{name}' is given twice: {found[name]:g} s, {seconds:g} s"

@@ -159,10 +159,12 @@ def test_a_power_down_reports_the_end_of_a_control_process_that_has_not_answered
         raise result.exception
 
 
-@pytest.mark.parametrize("text", ["desk", "desk:", "desk:0", "Desk:1", "a.b:1", "desk:nan", ":1"])
+@pytest.mark.parametrize(
+    "text", ["desk", "desk:", "desk:0", "Desk:1", "a.b:1", "desk:nan", ":1", "desk:500"]
+)
 def test_a_heartbeat_that_can_t_be_read_is_refused(text: str) -> None:
     result = CliRunner().invoke(app, ["up", "mock", "--heartbeat", text])
-    message = f"heartbeat is '{text}', expected NAME:SECONDS (a_name:0.5)"
+    message = f"heartbeat is '{text}', expected NAME:SECONDS (a_name:0.5), at most 60 s"
     with pytest.raises(ConfigError, match=f"^{re.escape(message)}$"):
         raise result.exception
 

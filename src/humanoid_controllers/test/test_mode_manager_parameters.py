@@ -17,3 +17,9 @@ def test_a_silence_without_a_positive_limit_is_refused(key: str, limit: float) -
     document = Document("parameters of mode_manager", {key: {"desk": limit}})
     with pytest.raises(ConfigError, match=f"mode_manager: .*{key}.*desk"):
         parse(ModeManagerParameters, "mode_manager", document)
+
+
+def test_a_heartbeat_in_milliseconds_is_refused() -> None:
+    document = Document("parameters of mode_manager", {"heartbeats": {"desk": 500.0}})
+    with pytest.raises(ConfigError, match=r"heartbeats.*desk.*less than or equal to 60"):
+        parse(ModeManagerParameters, "mode_manager", document)

@@ -7,6 +7,7 @@ import math
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from enum import IntEnum, IntFlag
+from typing import Final
 
 from humanoid_control_common.rules.reason_codes import (
     SAFETY_SOURCE_FAULT,
@@ -14,6 +15,9 @@ from humanoid_control_common.rules.reason_codes import (
     TOO_MANY_SAFETY_SOURCES,
 )
 from humanoid_control_common.rules.reasons import Reason, joined
+
+# [s] of a heartbeat: one in ms by mistake would hardly ever stop the robot.
+LONGEST_HEARTBEAT: Final = 60.0
 
 
 class SafetyLevel(IntEnum):

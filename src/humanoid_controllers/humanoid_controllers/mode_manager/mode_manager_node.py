@@ -18,7 +18,7 @@ from humanoid_control_common.rules.diagnosis import Diagnosis, DiagnosisLevel
 from humanoid_control_common.rules.modes import FORCE, INTENT_OF_MODE, Intent, Mode, Statement
 from humanoid_control_common.rules.reason_codes import FELL_TO_SAFETY
 from humanoid_control_common.rules.reasons import NO_REASON, Reason
-from humanoid_control_common.rules.safety import SafetyMonitor
+from humanoid_control_common.rules.safety import LONGEST_HEARTBEAT, SafetyMonitor
 from humanoid_controller_manager.loop.snapshot import Refusal
 from humanoid_controller_manager.ros.execution import callbacks
 from humanoid_controller_manager.ros.node import ControllerManagerNode
@@ -67,7 +67,11 @@ class ModeManagerParameters(StrictModel):
         default=2.0, description="The same for every other source that repeats its report [s]."
     )
     heartbeats: dict[
-        str, Annotated[PositiveFloat, Field(description="Longest silence of the program [s].")]
+        str,
+        Annotated[
+            float,
+            Field(gt=0.0, le=LONGEST_HEARTBEAT, description="Longest silence of the program [s]."),
+        ],
     ] = Field(
         default_factory=dict,
         description="By program that the robot must not run without, on emergency_stop/heartbeat.",

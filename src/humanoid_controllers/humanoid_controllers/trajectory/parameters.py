@@ -16,6 +16,7 @@ from humanoid_controller_manager.controller import RobotFacts
 from humanoid_motion.trajectory.limits import MotionLimits
 
 Interfaces: TypeAlias = list[Literal["position", "velocity"]]
+LONGEST_JOG: Final = 5.0  # [s] that a joint moves on after a key was released, or a line was lost
 BOTH: Final[Interfaces] = ["position", "velocity"]
 
 
@@ -90,7 +91,9 @@ class TrajectoryParameters(StrictModel):
         gt=0.0,
         description="Of a first point at time 0 to the commanded pose [rad].",
     )
-    jog_timeout: float = Field(default=0.2, gt=0.0, description="Of a jog without news [s].")
+    jog_timeout: float = Field(
+        default=0.2, gt=0.0, le=LONGEST_JOG, description="Of a jog without news [s]."
+    )
 
 
 def motion_limits(parameters: TrajectoryParameters, robot: RobotFacts) -> MotionLimits:

@@ -374,6 +374,7 @@ def test_limits_of_single_joints_take_the_place_of_the_general_ones(make_bench: 
         ({"command_interfaces": ["effort"]}, ValidationError),
         ({"constraints": {"joint_0": {"path": 0.1}}}, ValidationError),
         ({"max_acceleration": 0.0}, ValidationError),
+        ({"jog_timeout": 200.0}, ValidationError),  # in ms
         ({"constraints": {"goal_time": float("nan")}}, ValidationError),
     ],
 )
