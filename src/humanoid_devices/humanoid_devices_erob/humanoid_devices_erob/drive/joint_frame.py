@@ -116,5 +116,5 @@ class JointFrame:
 
 
 def as_wire_counts(counts: FloatArray) -> NDArray[np.int32]:
-    """Return counts rounded for the wire; beyond ±2³¹ (25 000 turns) they saturate."""
+    """Return counts rounded for the wire; beyond ±2³¹ (4096 turns) they saturate."""
     return clamp(np.rint(counts), _INT32.min, _INT32.max).astype(np.int32)
