@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from humanoid_control_common.robot.joints import FloatArray, JointSet
 from humanoid_control_common.robot.mit_interface import JointState
@@ -14,6 +15,10 @@ from humanoid_control_common.rules.reasons import NO_REASON, Reason
 from humanoid_controller_manager.reason_codes import JOINT_DOES_NOT_FOLLOW, JOINT_TOO_FAST
 
 STRIKES: Final = 2  # ticks in a row: one bad sample is noise, the second one is believed
+# An encoder that fails gives good samples in between. The number of doubted samples falls by this
+# in a tick; a joint with one in two reaches the limit after 30 ticks, with one in four never.
+FORGIVEN: Final = 0.25
+MOST_DOUBTED: Final = 8.0
 # Static friction f holds a joint while the pull of the stiffness changes by up to 2 f. A joint does
 # not follow if its position stays the same to the count although the pull changes by three times
 # its friction: friction grows with load and cold.
@@ -39,6 +44,7 @@ class MeasurementCheck:
       safety limit in two ticks in a row. The first such sample is doubted: the last good position
       replaces it, and the velocity is cut to the limit. The distance may be longer by that of one
       period: a sample may be that much older than another.
+    * More than one in four samples that are doubted so.
     * The same distance over a tenth of a second, where the age of samples hardly matters.
     * A stiff joint whose measured position does not change by a count while the pull of the
       stiffness changes by three times its static friction, between any two targets: a dead encoder,
@@ -71,6 +77,8 @@ class MeasurementCheck:
         self._beyond = np.zeros((2, count), dtype=np.bool_)
         self._strikes = np.zeros(count, dtype=np.intp)
         self._has_suspects = False
+        self._doubts = np.zeros(count)  # doubted samples that are not forgiven
+        self._since_doubt = 0.0  # [s]
         self._follow = _Following(joints, FRICTIONS_OF_PULL * friction)
 
     @property
@@ -89,6 +97,7 @@ class MeasurementCheck:
         self._window_start.fill(np.nan)
         self._age, self._window_age = 0.0, WINDOW
         self._strikes.fill(0)
+        self._doubts.fill(0.0)
         self._has_suspects = False
         self.begin_mode()
 
@@ -109,6 +118,7 @@ class MeasurementCheck:
         """
         self._age += period
         self._window_age += period
+        self._since_doubt += period
         held_up = max(period, min(sample_age, LONGEST_LAG) if sample_age > self._old else 0.0)
         if held_up > HELD_UP * self._period or self._late_ticks:
             self._allow_for_hold_up(held_up)
@@ -165,10 +175,25 @@ class MeasurementCheck:
         if not doubted.any():
             self._believe(state)
             return _too_fast(reasons)
+        reasons += self._often_doubted(doubted, state)
         # Distances are still measured from the last sample in which no joint was doubted.
         np.copyto(state.position, self._good[_POSITION], where=doubted & self._beyond[_POSITION])
         np.clip(state.velocity, -self._limit, self._limit, out=state.velocity, where=doubted)
         return _too_fast(reasons)
+
+    def _often_doubted(self, doubted: NDArray[np.bool_], state: JointState) -> list[str]:
+        """Count the `doubted` samples, (n,); return the joints that have too many."""
+        known = self._doubts >= MOST_DOUBTED
+        self._doubts -= FORGIVEN * self._since_doubt / self._period
+        np.maximum(self._doubts, 0.0, out=self._doubts)
+        np.minimum(self._doubts + doubted, MOST_DOUBTED, out=self._doubts)
+        self._since_doubt = 0.0
+        found = doubted & (self._doubts >= MOST_DOUBTED)
+        self._strikes[found & ~known] = STRIKES
+        return [
+            f"{self._reason(i, state)}, as in samples before: does its encoder fail?"
+            for i in np.flatnonzero(found).tolist()
+        ]
 
     def _believe(self, state: JointState) -> None:
         self._good[_POSITION] = state.position

@@ -72,6 +72,47 @@ def test_a_sample_from_nowhere_is_replaced_by_the_last_good_one(watched: Watched
     assert watched.state.position[1] == 0.21
 
 
+def first_report(watched: Watched, every: int) -> int | None:
+    """Return the tick of the first report, if each sample number `every` is wrong."""
+    for tick in range(400):
+        text = watched.show(0.2 + (1.3 if tick % every == every - 1 else 0.0))
+        assert watched.state.position[1] == 0.2
+        if text:
+            assert text.startswith("b is 1.3 rad from where it was")
+            assert text.endswith("as in samples before: does its encoder fail?")
+            assert watched.trip.found_new_problem
+            return tick
+    return None
+
+
+@pytest.mark.parametrize(("every", "tick"), [(2, 29), (3, 86), (4, None), (5, None)])
+def test_an_encoder_that_fails_again_and_again_is_reported_while_its_samples_are_replaced(
+    watched: Watched, every: int, tick: int | None
+) -> None:
+    assert first_report(watched, every) == tick
+
+
+def test_an_encoder_that_goes_on_failing_is_a_problem_but_no_new_one_until_it_is_good_for_long(
+    watched: Watched,
+) -> None:
+    first_report(watched, 2)
+    for _ in range(20):
+        assert watched.show(0.2) == ""
+        assert not watched.trip.found_new_problem
+        if text := watched.show(1.5):
+            assert text.endswith("does its encoder fail?")
+            assert not watched.trip.found_new_problem
+    for _ in range(40):
+        assert watched.show(0.2) == ""
+    assert first_report(watched, 2) == 29
+
+
+def test_after_a_restart_the_earlier_samples_count_no_longer(watched: Watched) -> None:
+    first_report(watched, 2)
+    watched.trip.restart()
+    assert first_report(watched, 2) == 29
+
+
 def test_an_encoder_that_jumped_and_stays_there_is_reported_once(watched: Watched) -> None:
     watched.show(0.2)
     watched.show(1.5)
