@@ -55,7 +55,7 @@ def test_friction_recording_is_refused_outside_standby(
     ("options", "words"),
     [
         (["--joint", "left_toe"], "unknown joint left_toe"),
-        (["--joint", "left_elbow_pitch"], "left_elbow_pitch"),  # takes no effort per tick
+        (["--joint", "left_elbow_pitch"], "effort per_tick not offered by left_elbow_pitch"),
         (["--joint", WRIST, "--min", "-3"], "expected a range within -0.65 to 0.65 rad"),
         (["--joint", WRIST, "--max-effort", "99"], "expected at most 9 Nm"),
         (["--joint", WRIST, "--joint", WRIST], "a joint is given twice"),
@@ -69,6 +69,7 @@ def test_invalid_friction_recording_is_refused_before_any_motion(
     run = robot.hc(*arguments(tmp_path / "f.yaml", *options))
     assert run.finish() == 1
     assert words in run.text
+    assert "Ctrl-C ends the effort at once" not in run.text  # before the operator is asked
     assert modes.statement().switch_number == before.switch_number
     assert not list(tmp_path.iterdir())
 

@@ -153,8 +153,8 @@ class Lifecycle:
 
         The files of `entry` have all of its parameters.
 
-        Raises ControllerError if its mode is in force, or about to be, and for the name of a
-        broadcaster.
+        Raises ControllerError if its mode is in force, or about to be, for the name of a
+        broadcaster, and for joints that do not offer what it needs: it could never begin.
         """
         record = Record(name, entry, import_controller(name, entry.type), alone=True)
         mode = record.mode
@@ -166,6 +166,9 @@ class Lifecycle:
         self.in_executor(lambda: self._refuse_in_force(record))
         configured = self._configured(record)
         with self._closed_if_refused(configured):
+            assert configured.slot is not None
+            if lacking := configured.slot.lacking(self.hardware):
+                raise ControllerError(lacking)
             return self.in_executor(
                 lambda: self._put_first(replace(record, configured=configured), mode)
             )

@@ -65,6 +65,12 @@ class Stiff(Damper):
         return ModeGains(20.0, self.configured[0])
 
 
+class Strong(Stiff):
+    """Needs an effort in every tick."""
+
+    needs: ClassVar[Mapping[str, Capability]] = {"effort": Capability.PER_TICK}
+
+
 class NoUpdate(Controller):
     """Lacks a duty that only the loop calls."""
 
@@ -102,9 +108,13 @@ class OwnJoints(Stiff):
 
 
 class Hardware:
-    """Refuses damping above `most` [Nm s/rad]."""
+    """Refuses damping above `most` [Nm s/rad]; offers everything but what `lacks` says."""
 
     most = float("inf")
+    lacks = ""
+
+    def lacking(self, needs: Mapping[str, Capability], rows: object = None) -> str:
+        return self.lacks if needs else ""
 
     def check_gains(
         self, mode: Mode, stiffness: float, damping: float, where: str, rows: object = None
@@ -233,7 +243,17 @@ class World:
 
 @pytest.fixture(autouse=True)
 def _plugins(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    plugins = (Damper, PlainBroadcaster, Stiff, NoUpdate, Misspelt, Needy, Numbered, OwnJoints)
+    plugins = (
+        Damper,
+        PlainBroadcaster,
+        Stiff,
+        Strong,
+        NoUpdate,
+        Misspelt,
+        Needy,
+        Numbered,
+        OwnJoints,
+    )
     known = {f"x/{plugin.__name__}": plugin for plugin in plugins}
 
     def require(group: str, name: str, where: str) -> type:

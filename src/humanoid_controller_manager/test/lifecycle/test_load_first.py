@@ -82,6 +82,14 @@ def test_controller_whose_configuration_fails_replaces_no_controller(running: An
     assert running.open_sides == 2
 
 
+def test_controller_that_the_joints_cannot_run_replaces_no_controller(running: Any) -> None:
+    running.hardware.lacks = "effort per_tick not offered by b"
+    with pytest.raises(ControllerError, match=r"^right: effort per_tick not offered by b$"):
+        running.lifecycle.load_first("right", ControllerEntry(type="x/Strong"))
+    assert running.registry.of_mode(Mode.STANDBY) == "left+right"
+    assert running.open_sides == 2
+
+
 def test_broadcasters_are_not_loaded_like_this(running: Any) -> None:
     with pytest.raises(ControllerError, match="'s' is a broadcaster, expected a mode controller"):
         running.lifecycle.load_first("s", ControllerEntry(type="x/PlainBroadcaster"))
