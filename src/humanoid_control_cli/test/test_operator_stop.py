@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import signal
+import sys
 from contextlib import suppress
 from threading import Thread
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -73,6 +74,22 @@ def test_stop_and_lost_heartbeat_hold_until_the_fault_is_cleared_and_hc_down_end
     assert start.ask_anew("down") == (0, DISABLED), up.text  # a fault is no obstacle
     assert up.finish() == 0
     assert "control ended: exit code 0; stopping the others" in up.text
+
+
+def test_a_stop_whose_output_cannot_be_written_tells_what_the_robot_did(start: Starter) -> None:
+    up = start.hc("up", "mock", "--no-viewer", "--no-black-box")
+    up.wait_for("Prime is up: ")
+    program = "import sys; from humanoid_control_cli.main import main; sys.exit(main())"
+    for command, result in (
+        ("stop", "stopped: DAMPING "),
+        ("clear-fault", CLEARED),
+        ("down", DISABLED),
+    ):
+        run = start("sh", "-c", f'"$0" -c "$1" {command} > /dev/full', sys.executable, program)
+        assert run.finish() == 0
+        assert run.text.startswith(result)
+        assert "(the output cannot be written)" in run.text
+    assert up.finish() == 0
 
 
 def test_a_robot_stops_and_powers_down_where_the_shell_can_make_no_log_file(

@@ -6,6 +6,7 @@ from typing import Annotated, Final
 
 import typer
 
+from humanoid_control_cli.command_line.printed_output import OutputError
 from humanoid_control_cli.domain import robot_namespace
 from humanoid_control_cli.interrupts import importing
 from humanoid_control_common.rules.modes import INTENT_OF_MODE, Intent, Mode
@@ -72,21 +73,21 @@ def mode(
         if request is None:
             typer.echo(modes.statement())
         elif request is Request.QUIT:
-            typer.echo(modes.quit(wait=wait))
+            _print_result(modes.quit(wait=wait))
         elif request is Request.TEACH:
             from humanoid_control_cli.teach.start import start_teaching
 
-            typer.echo(start_teaching(client, modes))
+            _print_result(start_teaching(client, modes))
         else:
             before = modes.statement()
             intent = Intent.FORCE_ZERO_TORQUE if force else INTENT_OF_MODE[MODE_OF[request]]
             now = modes.request(intent)
             # An earlier refusal stays in the statement, and is no answer to this request.
             already = now.switch_number == before.switch_number
-            typer.echo(f"already in {now.in_force}" if already else now)
+            _print_result(f"already in {now.in_force}" if already else now)
             if wait:
                 modes.wait_for_ready_pose(now)
-                typer.echo("STANDBY is finished")
+                _print_result("STANDBY is finished")
 
 
 def stop(timeout: Timeout = 5.0) -> None:
@@ -99,7 +100,7 @@ def stop(timeout: Timeout = 5.0) -> None:
         from humanoid_control_cli.robot.operator_requests import press
 
     with Client(timeout) as client:
-        typer.echo(f"stopped: {press(client)}")
+        _print_result(f"stopped: {press(client)}")
 
 
 def down(timeout: Timeout = 5.0) -> None:
@@ -112,7 +113,7 @@ def down(timeout: Timeout = 5.0) -> None:
         from humanoid_control_cli.robot.operator_requests import power_down
 
     with Client(timeout) as client:
-        typer.echo(power_down(client))
+        _print_result(power_down(client))
 
 
 def heartbeat(
@@ -160,7 +161,7 @@ def clear_fault(timeout: Timeout = 5.0) -> None:
         from humanoid_control_cli.robot.operator_requests import clear_faults
 
     with Client(timeout) as client:
-        typer.echo(clear_faults(client))
+        _print_result(clear_faults(client))
 
 
 def status(
@@ -190,3 +191,14 @@ def status(
     console.print(render(found, everything=everything))
     if not found.complete:
         raise typer.Exit(1)
+
+
+def _print_result(result: object) -> None:
+    """Print what the robot did: where the output takes nothing, on standard error.
+
+    The exit code tells what the robot did, and not whether that was printed.
+    """
+    try:
+        typer.echo(result)
+    except (OutputError, BrokenPipeError):
+        typer.echo(f"{result} (the output cannot be written)", err=True)
