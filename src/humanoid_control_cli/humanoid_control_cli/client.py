@@ -20,6 +20,7 @@ from humanoid_control_cli.errors import (
     busy_control_process,
     no_control_process,
     no_mode_manager,
+    silent_control_process,
 )
 from humanoid_control_cli.interrupts import Interrupts
 from humanoid_control_common.errors import RobotError
@@ -148,8 +149,9 @@ class Client:
     def no_control_process(self) -> NoAnswerError:
         """Return the error of a silent control process. It names the robots that run elsewhere."""
         nodes, own = self.node.get_node_names_and_namespaces(), self.node.get_namespace()
-        if (CONTROLLER_MANAGER, own) in nodes and (MODE_MANAGER, own) not in nodes:
-            return no_mode_manager()
+        if (CONTROLLER_MANAGER, own) in nodes:
+            has_modes = (MODE_MANAGER, own) in nodes
+            return silent_control_process(self.timeout) if has_modes else no_mode_manager()
         return no_control_process(self.timeout, self.other_robots())
 
     def other_robots(self) -> list[str]:

@@ -34,6 +34,15 @@ def no_mode_manager() -> NoAnswerError:
     )
 
 
+def silent_control_process(timeout: float) -> NoAnswerError:
+    """Return the error of a control process that is there, but publishes nothing for `timeout`."""
+    return NoAnswerError(
+        f"the control process on {robot_in_words()} has published nothing for {timeout:g} s: a "
+        "plug-in or the machine holds it up, or it has just ended. See its log; Ctrl-C where it "
+        "was started leads the robot down"
+    )
+
+
 def busy_control_process(timeout: float) -> NoAnswerError:
     """Return the error of a control process whose service gives no answer for `timeout` [s]."""
     return NoAnswerError(

@@ -157,6 +157,21 @@ def test_a_control_process_that_is_busy_is_not_reported_as_absent() -> None:
         raise result.exception
 
 
+def test_a_control_process_that_a_callback_holds_up_is_not_reported_as_absent() -> None:
+    with on_reserved_domain() as domain:
+        context = rclpy.Context()
+        rclpy.init(context=context, domain_id=domain)
+        nodes = [Node(name, context=context) for name in ("controller_manager", "mode_manager")]
+        try:
+            result = CliRunner().invoke(app, ["mode", "--timeout", "2"])
+        finally:
+            for node in nodes:
+                node.destroy_node()
+            context.shutdown()
+    with pytest.raises(NoAnswerError, match=f"on ROS_DOMAIN_ID {domain} has published nothing"):
+        raise result.exception
+
+
 @pytest.mark.parametrize("arguments", ["mode", "up mock"])
 @pytest.mark.parametrize("domain", ["seven", "-1", "233"])
 def test_a_domain_that_does_not_exist_is_one_sentence(
