@@ -35,8 +35,8 @@ ERROR_FRAMES: Final = CODES.add(
 TX_QUEUE_OVERRUN: Final = CODES.add(
     "TX_QUEUE_OVERRUN",
     "Commands wait longer than they should: the adapter doesn't get them out.",
-    "`ip -details link show canX` (state, bitrate, txqueuelen); motors powered? An adapter on "
-    "a USB hub: plug it in directly.",
+    "Motors powered? SocketCAN: `ip -details link show canX` (state, bitrate, txqueuelen). An "
+    "adapter on a USB hub: plug it in directly; a serial one that hangs: unplug it and plug it in.",
 )
 TX_QUEUE_FULL: Final = CODES.add(
     "TX_QUEUE_FULL",
