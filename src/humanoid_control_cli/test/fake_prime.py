@@ -48,7 +48,7 @@ class Prime:
         node.create_service(WriteSdoBatch, "/erob/write_sdo_batch", self.write)
         node.create_timer(0.02, self.step)
         if "remote" in sys.argv:
-            self.report = RemoteReport()
+            self.report = RemoteReport(lambda: 1)
             self.report.received(time.monotonic())
             self.report.received(time.monotonic(), "expected 14 values each, found: damping (13)")
             self.diagnostics = node.create_publisher(DiagnosticArray, "/diagnostics", 10)

@@ -75,3 +75,8 @@ COMMAND_REFUSED: Final = CODES.add(
     "not finite.",
     "Correct the program that sends it; the message names what is wrong.",
 )
+SEVERAL_COMMANDERS: Final = CODES.add(
+    "SEVERAL_COMMANDERS",
+    "Several programs send commands to REMOTE at once: the targets alternate between theirs.",
+    "End all of them but one; `ros2 topic info -v` of the controller's topic `command` lists them.",
+)

@@ -1,11 +1,12 @@
 """Counts received and refused commands of REMOTE, for /diagnostics. No ROS."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf
 from typing import Final
 
 from humanoid_control_common.rules.diagnosis import Diagnosis, DiagnosisLevel
-from humanoid_controllers.reason_codes import COMMAND_REFUSED
+from humanoid_controllers.reason_codes import COMMAND_REFUSED, SEVERAL_COMMANDERS
 from humanoid_controllers.stream_statistics import StreamStatistics
 
 NAME: Final = "remote: commands"
@@ -28,9 +29,13 @@ class RemoteReport:
     """Counts commands, and makes a diagnosis when one is due.
 
     One thread calls `received`, and `stream.arrived`; another one `due`. Times are monotonic [s].
+
+    Args:
+        publishers: returns how many programs can send commands.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, publishers: Callable[[], int]) -> None:
+        self._publishers = publishers
         self.stream = StreamStatistics()
         self._received = 0
         self._refused: RefusedCommand | None = None
@@ -49,7 +54,7 @@ class RemoteReport:
     def due(self, state: str, now: float) -> Diagnosis | None:
         """Return the diagnosis due at `now`, None if none is due. `state`: behaviour of REMOTE.
 
-        WARN if a command was refused since the last diagnosis.
+        WARN if a command was refused since the last diagnosis, or several programs command at once.
         """
         refused, since = self._refused, now - self._reported_at
         new = refused is not None and refused.count != self._reported_count
@@ -58,14 +63,19 @@ class RemoteReport:
         )
         if since < (SHORTEST if changed else PERIOD):
             return None
-        level = DiagnosisLevel.WARN if new else DiagnosisLevel.OK
-        self._reported_at, self._reported_state, self._reported_level = now, state, level
         values = {"received": str(self._received), "refused": "0", **self.stream.take_figures()}
-        if refused is None:
-            return Diagnosis(NAME, level, state, values)
-        self._reported_count = refused.count
-        values["refused"] = str(refused.count)
-        values["latest refusal [s ago]"] = f"{now - refused.at:.1f}"
-        text = f"{state}; {refused.count} refused, the latest (number {refused.number}): "
-        codes = (COMMAND_REFUSED.name,) if new else ()
-        return Diagnosis(NAME, level, text + refused.reason, values, codes=codes)
+        text, codes = state, []
+        if self.stream.alternates and (count := self._publishers()) > 1:
+            text += f"; the commands of {count} programs alternate, the latest one counts"
+            codes.append(SEVERAL_COMMANDERS.name)
+        if refused is not None:
+            self._reported_count = refused.count
+            values["refused"] = str(refused.count)
+            values["latest refusal [s ago]"] = f"{now - refused.at:.1f}"
+            text += f"; {refused.count} refused, the latest (number {refused.number}): "
+            text += refused.reason
+        if new:
+            codes.append(COMMAND_REFUSED.name)
+        level = DiagnosisLevel.WARN if codes else DiagnosisLevel.OK
+        self._reported_at, self._reported_state, self._reported_level = now, state, level
+        return Diagnosis(NAME, level, text, values, codes=tuple(codes))

@@ -108,7 +108,7 @@ class _RemoteSide:
         self._machine, self._age = context.machine, MessageAge()
         self._warn_once = LogOnChange(node.get_logger().warning)
         self._log_refusal = refusal_log(node, "command refused")
-        self._report = RemoteReport()
+        self._report = RemoteReport(lambda: int(node.count_publishers("~/command")))
         self._diagnostics = node.create_publisher(DiagnosticArray, "diagnostics", 10)
         self._name, self._namespace = node.get_name(), checked_namespace(node.get_namespace())
         self._read_frame("")

@@ -5,6 +5,7 @@ from typing import Final
 
 import numpy as np
 
+TURNS: Final = 3  # messages with rising, and with falling numbers: those of two senders alternate
 MOST: Final = 20_000  # arrivals that a window stores: more than arrive in a second
 
 
@@ -14,6 +15,8 @@ class _Window:
 
     arrivals: list[float] = field(default_factory=list)  # [s]
     latencies: list[float] = field(default_factory=list)  # [s]
+    risen: int = 0  # messages with a higher number than all before
+    fallen: int = 0  # the others
 
 
 class StreamStatistics:
@@ -25,12 +28,16 @@ class StreamStatistics:
     * Latency: from the sender's stamp to the arrival. The clocks of both computers must agree.
 
     One thread calls `arrived`, another one `take_figures`.
+
+    Attributes:
+        alternates: whether the numbers of the latest figures rose and fell in turns.
     """
 
     def __init__(self) -> None:
         self._window = _Window()
         self._latest: int | None = None  # sequence number
         self._lost = self._reordered = 0
+        self.alternates = False
 
     def arrived(self, at: float, sequence: int | None = None, sent: float | None = None) -> None:
         """Count a message.
@@ -46,11 +53,12 @@ class StreamStatistics:
             if sent is not None:
                 window.latencies.append(at - sent)
         if sequence is not None:
-            self._count(sequence)
+            self._count(window, sequence)
 
     def take_figures(self) -> dict[str, str]:
         """Return the figures since the latest call, lost and out of order since the start."""
         window, self._window = self._window, _Window()
+        self.alternates = min(window.risen, window.fallen) >= TURNS
         found: dict[str, str] = {}
         intervals = np.diff(window.arrivals)
         if intervals.sum() > 0.0:
@@ -64,15 +72,17 @@ class StreamStatistics:
             found["latency max [ms]"] = _ms(max(window.latencies))
         return found
 
-    def _count(self, sequence: int) -> None:
+    def _count(self, window: _Window, sequence: int) -> None:
         latest = self._latest
         if latest is None or sequence == 1:
             self._latest = sequence
         elif sequence > latest:
             self._lost += sequence - latest - 1
             self._latest = sequence
+            window.risen += 1
         else:  # counted as lost when the later one came
             self._reordered += 1
+            window.fallen += 1
             self._lost = max(self._lost - 1, 0)
 
 

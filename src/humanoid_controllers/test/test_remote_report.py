@@ -12,7 +12,7 @@ FOLLOWS = "follows commands"
 
 @pytest.fixture
 def report() -> RemoteReport:
-    return RemoteReport()
+    return RemoteReport(lambda: 1)
 
 
 def test_the_state_of_remote_is_reported_once_a_second(report: RemoteReport) -> None:
@@ -68,3 +68,24 @@ def test_the_report_has_the_figures_of_the_stream(report: RemoteReport) -> None:
     assert diagnosis is not None
     assert diagnosis.values["rate [Hz]"] == "50.0"
     assert diagnosis.values["lost"] == "0"
+
+
+@pytest.mark.parametrize(
+    ("publishers", "level"), [(1, DiagnosisLevel.OK), (2, DiagnosisLevel.WARN)]
+)
+def test_commands_of_two_programs_at_once_are_reported(
+    publishers: int, level: DiagnosisLevel
+) -> None:
+    report = RemoteReport(lambda: publishers)
+    for number in range(700, 710):  # one sender alone may be out of order, by a bad network
+        report.stream.arrived(0.0, number)
+        report.stream.arrived(0.0, number - 690)
+    mixed = report.due(FOLLOWS, 0.0)
+    assert mixed is not None
+    assert mixed.level is (DiagnosisLevel.WARN if publishers == 2 else DiagnosisLevel.OK)
+    assert ("the commands of 2 programs alternate" in mixed.message) is (publishers == 2)
+    assert ("SEVERAL_COMMANDERS" in mixed.codes) is (publishers == 2)
+    report.stream.arrived(1.0, 720)
+    alone = report.due(FOLLOWS, PERIOD)
+    assert alone is not None
+    assert (alone.level, alone.message) == (DiagnosisLevel.OK, FOLLOWS)

@@ -58,6 +58,19 @@ def test_a_message_that_comes_late_is_out_of_order_and_not_lost() -> None:
     assert (found["lost"], found["out of order"]) == ("0", "1")
 
 
+def test_numbers_of_two_senders_alternate() -> None:
+    stream = StreamStatistics()
+    for number in range(1, 5):
+        stream.arrived(BEGIN, number)
+        stream.arrived(BEGIN, 500 + number)
+    stream.take_figures()
+    assert stream.alternates
+    for number in range(5, 50):  # the other one has ended
+        stream.arrived(BEGIN, number)
+    stream.take_figures()
+    assert not stream.alternates
+
+
 def test_a_new_sender_is_no_disorder() -> None:
     stream = StreamStatistics()
     for number in (7, 8, 1, 2):
