@@ -90,6 +90,7 @@ class ServoController(Controller):
             robot = self._coupled.facts
         self.joints, self._limits = robot.joints, robot.limits
         self._timeout = parameters.command_timeout or np.inf
+        self._stale_damping = np.full(len(robot.joints), parameters.stale_damping)
         own = PerJoint(parameters.joint_parameters, robot.joints)
         self._servo = self._make_servo(parameters, own, _output(parameters, own, robot), robot)
         self._servo.output.set_factor(parameters.max_force_factor)
@@ -170,15 +171,21 @@ class ServoController(Controller):
         effort = self._servo.step(self._command, own, period)
         command.array.fill(0.0)
         command.position[:] = state.position
-        if self._coupled is None:
-            command.effort[:] = effort
-        else:
-            self._coupled.distribute(effort, command.effort)
+        self._distribute(effort, command.effort)
+        if self._arrival == np.inf:  # no command counts
+            self._distribute(self._stale_damping, command.damping)
         if self._ticks % REPORTED == 0:
             self._report(effort, period)
         self._ticks += 1
 
     # Inside.
+
+    def _distribute(self, values: FloatArray, out: FloatArray) -> None:
+        """Write the values of the controller's joints to those of the loop, which are 0 before."""
+        if self._coupled is None:
+            out[:] = values
+        else:
+            self._coupled.distribute(values, out)
 
     def _own(self, state: JointState) -> JointState:
         return state if self._coupled is None else self._coupled.measured(state)

@@ -49,9 +49,9 @@ class CoupledJoints:
         own[:2, self._pairs] += state.array[:2, self._second]
         return self._state
 
-    def distribute(self, effort: FloatArray, out: FloatArray) -> None:
-        """Write the efforts of the joints [Nm] to those of the loop, which are 0 before."""
-        out[self._first] = effort
+    def distribute(self, values: FloatArray, out: FloatArray) -> None:
+        """Write the efforts [Nm] or dampings of the joints to the loop's, which are 0 before."""
+        out[self._first] = values
 
 
 def _check(coupled: Mapping[str, tuple[str, str]], joints: JointSet) -> None:

@@ -110,6 +110,12 @@ class ServoParameters(StrictModel):
         allow_inf_nan=False,
         description="Age of a command after which the joints are left as they are [s]; 0: never.",
     )
+    stale_damping: float = Field(
+        default=0.0,
+        ge=0.0,
+        allow_inf_nan=False,
+        description="Of the joints while no command counts [Nm s/rad]: an effort has none.",
+    )
     joint_parameters: dict[str, JointParameters] = Field(
         default_factory=dict, description="Of single joints, by name."
     )

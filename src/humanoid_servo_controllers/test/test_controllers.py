@@ -150,6 +150,17 @@ def test_a_stale_command_ends_as_if_there_had_been_none() -> None:
     assert bench.tick().all()
 
 
+def test_joints_are_damped_while_no_command_counts() -> None:
+    bench = Bench(EffortController, command_timeout=0.05, stale_damping=0.7)
+    bench.tick()
+    assert bench.command.damping.tolist() == [0.7, 0.7], "no command has come yet"
+    bench.send(1.0, 1.0)
+    bench.tick()
+    assert not bench.command.damping.any()
+    bench.tick(52)
+    assert bench.command.damping.tolist() == [0.7, 0.7]
+
+
 def test_the_operator_is_warned_while_commands_are_stale() -> None:
     bench = Bench(VelocityController, command_timeout=0.05)
     bench.tick(100)

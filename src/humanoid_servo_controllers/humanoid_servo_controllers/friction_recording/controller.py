@@ -10,6 +10,8 @@ RecordingMethod = Literal["breakaway", "sweep"]
 CONTROLLER: Final = "friction_recorder"
 # A recorder that ends by force leaves its last command behind; the controller drops it after this.
 COMMAND_TIMEOUT: Final = 0.2  # [s]
+# Damping of a joint whose recorder has ended: this part of the largest effort at the largest speed.
+STALE_DAMPING: Final = 0.4
 # Of the velocity controller. p follows the inertia, which goes with the effort over the velocity of
 # a joint: stable at 50 Hz on the wrists of Prime (9 Nm, 3.1 rad/s, 0.02 kg m2 with rotor), and at
 # 250 Hz on Hand (0.5 Nm, 10 rad/s, 0.0003 kg m2). By i, a friction of 5 % of the largest effort is
@@ -28,6 +30,7 @@ def recorder_parameters(method: RecordingMethod, joint: str, limit: float, veloc
         "fallback_controllers": ["damping_controller", "zero_torque_controller"],
         "joints": [joint],
         "command_timeout": COMMAND_TIMEOUT,
+        "stale_damping": STALE_DAMPING * limit / velocity,
     }
     if method == "sweep":
         gains = {"p": P_PER_RATIO * limit / velocity, "i": I_PER_EFFORT * limit}
