@@ -14,6 +14,7 @@ from humanoid_control_common.robot.calibration import Calibration
 from humanoid_control_common.robot.mit_interface import JointCommand, JointState
 from humanoid_control_common.rules.reasons import Reason
 from humanoid_devices_can.bus.bus import CanFrame
+from humanoid_devices_can.frame_share import FrameShare
 from humanoid_devices_can.joint_frame import JointFrame
 from humanoid_devices_can.motor_protocol import Exchange, Feedback, MotorState
 from humanoid_devices_can.reason_codes import MOTOR_NO_ANSWER, MOTOR_REFUSED
@@ -271,6 +272,46 @@ def test_two_motors_that_answer_are_a_duplicate() -> None:
         counts.received(0, 0.0)
         counts.received(0, 0.0)
     assert counts.are_too_many(0, 0.0)
+
+
+@pytest.mark.parametrize("rate", [0.0, 100.0], ids=["answers", "talks"])
+def test_two_windows_with_less_than_four_fifths_of_the_frames_are_too_few(rate: float) -> None:
+    counts, now = FrameCounts(1, rate), 0.0
+    share = FrameShare(counts)
+
+    def window(arrive: int, requests: int = 100) -> tuple[float, bool]:
+        """Return the share of the frames that arrive in a second, and whether it is lacking."""
+        nonlocal now
+        for _ in range(requests):
+            counts.requested(0)
+        for _ in range(arrive):
+            counts.received(0, now)
+        now += 1.0
+        share.update(now)
+        return float(share.latest[0]), bool(share.lacking[0])
+
+    assert np.isnan(window(0)[0])  # the first one begins when the motor may be disabled
+    assert window(80) == (0.8, False)
+    assert window(80) == (0.8, False)
+    assert window(79) == (0.79, False)
+    assert window(79) == (0.79, True)
+    assert window(100) == (1.0, False)
+    assert window(79) == (0.79, False)
+    assert window(110)[0] == 1.0
+    if not rate:
+        assert window(20, requests=20) == (1.0, False)
+        assert np.isnan(window(0, requests=19)[0])
+
+
+def test_a_window_ends_after_a_second_at_least() -> None:
+    counts = FrameCounts(1, 100.0)
+    share = FrameShare(counts)
+    for tenth in range(20):
+        share.update(10.0 + tenth / 10.0)
+        assert np.isnan(share.latest[0]) == (tenth < 10)
+        for _ in range(9):
+            counts.received(0, 0.0)
+    assert share.latest[0] == pytest.approx(0.9)
 
 
 def test_only_what_was_measured_after_a_command_answers_it() -> None:
