@@ -212,7 +212,9 @@ def test_a_robot_that_ends_during_a_motion_is_not_waited_for(
     run.wait_for("moves for 3000.00 s")
     os.kill(up.descendant("humanoid_controllers/control"), signal.SIGKILL)
     assert run.finish() == 1
-    assert run.lines[-1].startswith("hc: no control process answers on ROS_DOMAIN_ID ")
+    # The middleware knows the nodes of a killed process for a while.
+    found = r"hc: (no control process answers|the control process) on ROS_DOMAIN_ID "
+    assert re.match(found, run.lines[-1])
     assert run.lines[-1].endswith("; joints may move: `hc stop` stops them")
 
 
