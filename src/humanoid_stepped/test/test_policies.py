@@ -181,7 +181,7 @@ def test_the_same_seed_gives_the_same_run(request: pytest.FixtureRequest) -> Non
         return f"{len(found)} {sha256(found.tobytes()).hexdigest()}"
 
     first = in_copy(run)
-    assert first.startswith(("75 ", "76 "))  # at 50 Hz
+    assert first.startswith(("74 ", "75 ", "76 "))  # at 50 Hz; one may be on its way at each end
     assert in_copy(run) == first
 
 
