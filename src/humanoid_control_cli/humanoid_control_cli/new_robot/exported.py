@@ -113,16 +113,15 @@ def _limits(robot: Element, joints: tuple[str, ...]) -> JointLimits:
 
 
 def _doubtful(joints: tuple[str, ...], limits: JointLimits) -> Iterator[str]:
-    """Yield a warning for each joint whose limits may be degrees."""
-    for joint, width in zip(joints, limits.upper - limits.lower, strict=True):
-        if width > _WIDEST:
-            yield f"joint '{joint}': its range is {width:.3g} rad: check the units of its limits"
-    for joint, velocity in zip(joints, limits.velocity, strict=True):
-        if velocity > _FASTEST:
-            yield (
-                f"joint '{joint}': its velocity limit is {velocity:.3g} rad/s: check the units of "
-                "its limits"
-            )
+    """Yield a warning for each limit that may be in degrees, deg/s or rpm."""
+    for name, unit, values, most in (
+        ("range", "rad", limits.upper - limits.lower, _WIDEST),
+        ("velocity limit", "rad/s", limits.velocity, _FASTEST),
+    ):
+        for joint, value in zip(joints, values, strict=True):
+            if value > most:
+                found = f"its {name} is {value:.3g} {unit}"
+                yield f"joint '{joint}': {found}: check the units of its limits"
 
 
 def _move_meshes(robot: Element, folder: str) -> dict[str, bytes]:
