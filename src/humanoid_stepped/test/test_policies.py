@@ -16,6 +16,7 @@ from test_support.stepped.prime import STIFF, Prime
 
 from humanoid_control_common.robot.joints import FloatArray
 from humanoid_control_common.rules.modes import Mode
+from humanoid_controller_manager.ros.topics.message_template import nanoseconds
 from humanoid_stepped.copies import in_copy
 from humanoid_stepped.scheduler import NEVER
 
@@ -177,6 +178,8 @@ def test_the_same_seed_gives_the_same_run(request: pytest.FixtureRequest) -> Non
     def run() -> str:
         walking.client.commands.clear()
         walking.pass_time(1.5)
+        stamps = [nanoseconds(it.header.stamp) for it in walking.client.commands]
+        assert max(np.diff(stamps)) < 1.5e9 * TICK, "a command is missing"
         found: FloatArray = np.array([it.position for it in walking.client.commands])
         return f"{len(found)} {sha256(found.tobytes()).hexdigest()}"
 
