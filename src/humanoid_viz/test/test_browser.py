@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Callable, Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -219,3 +223,34 @@ def test_every_tab_shows_the_robot_and_the_end_of_its_viewer(open_tab, robot, vi
     expect(warning).to_be_hidden()
     viewer.process.kill()
     expect(warning).to_be_visible(timeout=GIVE_UP * 1000)
+
+
+@pytest.fixture
+def other_site(tmp_path: Path) -> Iterator[tuple[Path, str]]:
+    """The file and the address of a page of another port of this host."""
+    handler = partial(SimpleHTTPRequestHandler, directory=tmp_path)
+    with ThreadingHTTPServer(("localhost", 0), handler) as server:
+        threading.Thread(target=server.serve_forever).start()
+        yield tmp_path / "page.html", f"http://localhost:{server.server_port}/page.html"
+        server.shutdown()
+
+
+@pytest.mark.parametrize("element", ["iframe src", "embed src", "object data"])
+def test_a_page_of_another_port_shows_no_panel_in_itself(browser, viewer, other_site, element):
+    file, address = other_site
+    file.write_text(f"<{element}='{viewer.url}' width=900 height=600></{element.split()[0]}>")
+    page = browser.new_page()
+    with page.expect_response(lambda answer: answer.url.startswith(viewer.url)) as answered:
+        page.goto(address)
+    assert answered.value.status == 403
+    page.close()
+
+
+def test_the_page_opens_from_a_link_of_another_page(browser, viewer, other_site):
+    file, address = other_site
+    file.write_text(f"<a href='{viewer.url}'>the robot</a>")
+    page = browser.new_page()
+    page.goto(address)
+    page.get_by_text("the robot").click()
+    expect(page.locator(".hc-connection")).to_be_visible(timeout=GIVE_UP * 1000)
+    page.close()

@@ -118,6 +118,39 @@ def test_the_page_is_served_and_foreign_names_for_it_refused(server):
         assert answer.code == 403
 
 
+@pytest.mark.parametrize(
+    ("destination", "mode", "site", "status"),
+    [
+        ("document", "navigate", "none", 200),  # typed by the user
+        ("document", "navigate", "cross-site", 200),  # a link in another page
+        ("script", "no-cors", "same-origin", 200),
+        ("iframe", "navigate", "cross-site", 403),
+        ("iframe", "navigate", "same-site", 403),  # of another port of this host
+        ("frame", "navigate", "same-origin", 403),
+        ("embed", "no-cors", "same-origin", 403),
+        ("object", "navigate", "cross-site", 403),
+        ("empty", "cors", "same-site", 403),
+        ("script", "no-cors", "cross-site", 403),
+    ],
+)
+def test_another_page_can_t_contain_the_panel_or_parts_of_it(
+    server, destination, mode, site, status
+):
+    meant = {"Sec-Fetch-Dest": destination, "Sec-Fetch-Mode": mode, "Sec-Fetch-Site": site}
+    address = f"127.0.0.1:{server.get_port()}"
+    found, _, headers = answer_of(address, sent=meant)
+    assert found == status
+    assert headers["X-Frame-Options"] == "DENY"
+
+
+@pytest.mark.parametrize("path", ["/", "/missing", f"/?token={'x' * 16}"])
+def test_no_answer_may_be_shown_in_a_frame(server, token_server, path):
+    for address in (f"127.0.0.1:{server.get_port()}", token_server):
+        _, _, headers = answer_of(address, path)
+        assert headers["Content-Security-Policy"] == "frame-ancestors 'none'"
+        assert headers["X-Frame-Options"] == "DENY"
+
+
 SECRET = "a_secret_of_at_least_16_characters"
 
 
@@ -128,10 +161,13 @@ def token_server() -> Iterator[str]:
     server.stop()
 
 
-def answer_of(address: str, path: str = "/", cookie: str = "") -> tuple[int, bytes, Message]:
+def answer_of(
+    address: str, path: str = "/", cookie: str = "", sent: dict[str, str] | None = None
+) -> tuple[int, bytes, Message]:
     """Status, body and headers."""
+    headers = (sent or {}) | ({"Cookie": cookie} if cookie else {})
     with closing(http.client.HTTPConnection(address, timeout=30)) as connection:
-        connection.request("GET", path, headers={"Cookie": cookie} if cookie else {})
+        connection.request("GET", path, headers=headers)
         with connection.getresponse() as answer:
             return answer.status, answer.read(), answer.headers
 

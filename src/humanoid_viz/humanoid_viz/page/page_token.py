@@ -53,6 +53,8 @@ class Token:
             response = connection.respond(http.HTTPStatus.SEE_OTHER, "")
             # The redirect keeps the token out of the address bar and the history.
             response.headers["Location"] = (address.path or "/") + (f"?{rest}" if rest else "")
+            # Lax: with Strict, a link in a mail would end at the refusal, as the redirect has no
+            # cookie then. Against pages of other ports of this host neither of them helps.
             response.headers["Set-Cookie"] = (
                 f"{self.cookie}={self.secret}; HttpOnly; SameSite=Lax; Path=/"
             )

@@ -14,12 +14,15 @@ import viser
 import websockets.asyncio.server
 from viser._messages import RunJavascriptMessage
 from websockets.asyncio.server import ServerConnection
+from websockets.datastructures import Headers
 from websockets.http11 import Request, Response
 
 from humanoid_viz.page.page_token import Token
 from humanoid_viz.page.ports import LOCAL_NAMES
 
 CONNECTIONS = logging.getLogger(f"{__name__}.connections")
+FRAMES = frozenset({"iframe", "frame", "embed", "object", "fencedframe"})
+NO_FRAMES = {"Content-Security-Policy": "frame-ancestors 'none'", "X-Frame-Options": "DENY"}
 Handshake = Callable[[ServerConnection, Request], Response | None]
 
 
@@ -38,15 +41,39 @@ def is_foreign(origin: str | None, host_header: str, listening_on: str) -> bool:
     return origin is not None and source.netloc != target.netloc
 
 
-def guarded(handshake: Handshake, listening_on: str, token: Token | None = None) -> Handshake:
-    """Return `handshake`, preceded by refusals of foreign pages and requests without token."""
+def is_used_by_another_page(headers: Headers) -> bool:
+    """Return whether another page shows this one in itself, or loads a part of it.
 
-    def refuse_or_shake(connection: ServerConnection, request: Request) -> Response | None:
+    In an invisible frame under the mouse, a click would start motors. Browsers state what a request
+    is for (W3C Fetch Metadata), to addresses that they trust, such as localhost. A web socket has
+    its origin instead, see `is_foreign`.
+    """
+    if headers.get("Sec-Fetch-Dest") in FRAMES:
+        return True
+    opened = headers.get("Sec-Fetch-Mode") in ("navigate", "websocket")
+    return headers.get("Sec-Fetch-Site") in ("cross-site", "same-site") and not opened
+
+
+def guarded(handshake: Handshake, listening_on: str, token: Token | None = None) -> Handshake:
+    """Return `handshake`, preceded by refusals of foreign pages and requests without token.
+
+    No browser shows its answers in a frame.
+    """
+
+    def answer(connection: ServerConnection, request: Request) -> Response | None:
         headers = request.headers
-        if is_foreign(headers.get("Origin"), headers.get("Host", ""), listening_on):
+        if is_foreign(
+            headers.get("Origin"), headers.get("Host", ""), listening_on
+        ) or is_used_by_another_page(headers):
             return connection.respond(http.HTTPStatus.FORBIDDEN, "refused: foreign origin\n")
         refusal = None if token is None else token.answer(connection, request)
         return refusal or handshake(connection, request)
+
+    def refuse_or_shake(connection: ServerConnection, request: Request) -> Response | None:
+        response = answer(connection, request)
+        if response is not None:
+            response.headers.update(NO_FRAMES)
+        return response
 
     return refuse_or_shake
 
