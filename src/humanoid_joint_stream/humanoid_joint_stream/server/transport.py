@@ -13,7 +13,12 @@ from humanoid_control_common.errors import ConfigError
 from humanoid_joint_client.address import FOLDER_MODE, is_private
 from humanoid_joint_client.rpc import LARGEST_MESSAGE, handler
 
-MOST_CALLS: Final = 64  # at the same time: readers of states, streams of commands and others
+# At the same time on one connection: further ones wait at their client. So a client that leaves its
+# calls open takes nothing from another one, such as the lease's owner.
+MOST_CALLS: Final = 64
+MOST_CONNECTIONS: Final = 64  # from other machines; further ones are closed at once
+HANDSHAKE: Final = 5000  # [ms] until the TLS of a connection stands, or it is closed
+IDLE: Final = 10_000  # [ms] without a call, after which a connection from elsewhere is closed
 LEAST_TOKEN: Final = 16  # characters
 _PING: Final = 1000  # [ms] until a silent connection is tested, and longest time of the answer
 # Updates beyond it wait at their client, which drops old ones, and not in the connection, where
@@ -29,6 +34,7 @@ _OPTIONS: Final = (
     ("grpc.http2.max_pings_without_data", 0),
     ("grpc.http2.min_ping_interval_without_data_ms", _PING // 2),
     ("grpc.http2.max_ping_strikes", 0),
+    ("grpc.max_concurrent_streams", MOST_CALLS),
 )
 Answers = dict[str, Callable[..., Any]]
 
@@ -41,7 +47,7 @@ async def local_server(answers: Answers, socket: Path) -> grpc.aio.Server:
     if not is_private(folder):
         raise ConfigError(f"{folder}: expected a folder of this user with mode 0700")
     socket.unlink(missing_ok=True)  # of an earlier server: the lock of the shared memory is ours
-    server = _server(answers)
+    server = grpc.aio.server(handlers=(handler(answers),), options=_OPTIONS)
     server.add_insecure_port(f"unix:{socket}")
     return server
 
@@ -63,7 +69,16 @@ async def network_server(
     if len(secret) < LEAST_TOKEN:
         raise ConfigError(f"{token}: a token of {len(secret)} characters, expected {LEAST_TOKEN}")
     pair = read_text(Path(key)).encode(), read_text(Path(certificate)).encode()
-    server = _server(answers, (_TokenCheck(secret),))
+    server = grpc.aio.server(
+        handlers=(handler(answers),),
+        interceptors=(_TokenCheck(secret),),
+        options=(
+            *_OPTIONS,
+            ("grpc.max_allowed_incoming_connections", MOST_CONNECTIONS),
+            ("grpc.server_handshake_timeout_ms", HANDSHAKE),
+            ("grpc.max_connection_idle_ms", IDLE),
+        ),
+    )
     try:
         port = server.add_secure_port(listen, grpc.ssl_server_credentials([pair]))
     except RuntimeError as error:
@@ -71,19 +86,8 @@ async def network_server(
     return server, port
 
 
-def _server(
-    answers: Answers, interceptors: tuple[grpc.aio.ServerInterceptor, ...] = ()
-) -> grpc.aio.Server:
-    return grpc.aio.server(
-        handlers=(handler(answers),),
-        interceptors=interceptors,
-        options=_OPTIONS,
-        maximum_concurrent_rpcs=MOST_CALLS,
-    )
-
-
 class _TokenCheck(grpc.aio.ServerInterceptor):  # type: ignore[misc] # grpc has no types
-    """Refuses calls without the token."""
+    """Refuses calls without the token, at once: gRPC would wait for the message of a unary one."""
 
     def __init__(self, token: str) -> None:
         self._expected = f"Bearer {token}".encode()
@@ -95,12 +99,8 @@ class _TokenCheck(grpc.aio.ServerInterceptor):  # type: ignore[misc] # grpc has 
         answer = await continuation(details)
         if answer is None or hmac.compare_digest(found, self._expected):
             return answer
-        kind = f"{_KINDS[answer.request_streaming]}_{_KINDS[answer.response_streaming]}"
-        return getattr(grpc, f"{kind}_rpc_method_handler")(_refuse)
+        return grpc.stream_stream_rpc_method_handler(_refuse)
 
 
 async def _refuse(_: Any, context: grpc.aio.ServicerContext) -> None:
     await context.abort(grpc.StatusCode.UNAUTHENTICATED, "the token is missing or wrong")
-
-
-_KINDS: Final = {False: "unary", True: "stream"}
