@@ -162,7 +162,7 @@ def echo(rate: int, seconds: float) -> dict[str, Figure]:
         usage, outgoing = psutil.Process(server.process.pid), Outgoing()
         with grpc.insecure_channel(address) as channel:
             calls = stubs(channel)
-            states = calls["StreamStates"](pb.StatesRequest())
+            states = calls["StreamStates"](iter([pb.StatesRequest()]))
             end = calls["StreamCommands"].future(outgoing)
             zeros, used, begin = [0.1] * COUNT, _used(usage), time.monotonic()
             for key in count(1):

@@ -1,4 +1,4 @@
-// Print the joints' positions of ten states: a program in C++, made from joint_stream.proto.
+// Print the joints' positions of ten states, each the newest one: a program in C++, made from joint_stream.proto.
 //
 // protoc --cpp_out=. --grpc_out=. --plugin=protoc-gen-grpc=$(which grpc_cpp_plugin) joint_stream.proto
 // g++ -std=c++17 joint_stream_state.cpp joint_stream.pb.cc joint_stream.grpc.pb.cc
@@ -23,10 +23,10 @@ int main(int count, char** words) {
     return 1;
   }
   grpc::ClientContext reading;
-  auto states = robot->StreamStates(&reading, {});
+  auto states = robot->StreamStates(&reading);
   State state;
   for (int number = 0; number < 10; ++number) {
-    if (!states->Read(&state)) {
+    if (!states->Write({}) || !states->Read(&state)) {  // each request brings the newest state
       std::fprintf(stderr, "%s\n", states->Finish().error_message().c_str());
       return 1;
     }

@@ -9,6 +9,8 @@ import sys
 import time
 
 from benchmarks.support.http2 import Connection
+from humanoid_joint_client import joint_stream_pb2 as pb
+from humanoid_joint_client.client import AHEAD
 
 
 class Reader:
@@ -18,13 +20,21 @@ class Reader:
         self.connection = Connection(path)
         self.states = 0
         self._stream = self.connection.open("StreamStates")
-        request = bytes([8, decimation]) if decimation else b""  # field 1, a varint
-        self.connection.send(self._stream, request, last=True)
+        self._asked = AHEAD
+        self._decimation = decimation
+        self._ask(AHEAD)
 
     def read(self) -> None:
         """Count the received states. Raises EOFError."""
         self.connection.read()
         self.states += len(self.connection.messages.pop(self._stream, ()))
+        if self._asked - self.states <= AHEAD // 2:
+            self._asked += AHEAD // 2
+            self._ask(AHEAD // 2)
+
+    def _ask(self, count: int) -> None:
+        request = pb.StatesRequest(decimation=self._decimation, count=count)
+        self.connection.send(self._stream, request.SerializeToString())
 
 
 def main() -> None:

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from queue import SimpleQueue
 from types import TracebackType
 from typing import Any, Final, Self
 
@@ -28,6 +29,7 @@ from humanoid_joint_client.status import Execution, Status
 from humanoid_joint_client.time_sync import EXCHANGES, Exchange, Synchronization, synchronized
 
 CONVERSION: Final = 30.0  # [s] a description may take to become a model
+AHEAD: Final = 64  # states that may be under way: at 1 kHz, over a round trip of 32 ms
 KEEPALIVE: Final = 1000  # [ms] until a silent connection is tested, and longest time of the answer
 _OPTIONS: Final = (
     ("grpc.keepalive_time_ms", KEEPALIVE),
@@ -137,11 +139,16 @@ class JointClient:
         """Read states in a thread of their own; see `states`, and NewestValues."""
         self.robot_time()  # synchronized before the first state
         self._latency.skip_gap()
-        call = self._calls["StreamStates"](pb.StatesRequest(decimation=decimation))
+        asked: SimpleQueue[Any] = SimpleQueue()  # requests; None: no further one
+        asked.put(pb.StatesRequest(decimation=decimation, count=AHEAD))
+        more = pb.StatesRequest(decimation=decimation, count=AHEAD // 2)
+        call = self._calls["StreamStates"](iter(asked.get, None))
 
         def arriving() -> Iterator[JointStates]:
             try:
-                for message in call:
+                for number, message in enumerate(call, 1):
+                    if number % (AHEAD // 2) == 0:
+                        asked.put(more)
                     state = state_of(message, self.robot_time())
                     self._latency.arrived(state)
                     yield state
@@ -151,6 +158,7 @@ class JointClient:
         try:
             yield NewestValues(arriving(), keep, on_change)
         finally:
+            asked.put(None)
             # Not at the interpreter's end: a thread that was stopped may have gRPC's lock for ever.
             if not (self._closed or sys.is_finalizing()):
                 call.cancel()

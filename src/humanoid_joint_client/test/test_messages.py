@@ -44,6 +44,6 @@ def test_a_status_of_a_newer_server_is_an_error_too() -> None:
 def test_the_calls_are_those_of_the_description() -> None:
     kinds = {it.name: it.kind for it in methods()}
     assert kinds.pop("StreamCommands") == "stream_unary"
-    assert kinds.pop("StreamStates") == "unary_stream"
+    assert kinds.pop("StreamStates") == "stream_stream"
     assert set(kinds.values()) == {"unary_unary"}
     assert len(kinds) == 12

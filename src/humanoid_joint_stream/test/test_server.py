@@ -5,10 +5,14 @@ from __future__ import annotations
 import asyncio
 import random
 import subprocess
+import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from queue import SimpleQueue
+from socket import create_connection
+from typing import Any
 
 import grpc
 import pytest
@@ -30,15 +34,22 @@ from humanoid_joint_client import (
     UnavailableError,
 )
 from humanoid_joint_client import joint_stream_pb2 as pb
+from humanoid_joint_client.client import AHEAD
 from humanoid_joint_client.rpc import methods
 from humanoid_joint_client.status import Status
 from humanoid_joint_stream.facts import SECOND
+from humanoid_joint_stream.server import transport
 from humanoid_joint_stream.server.event_loop import EventLoop
 from humanoid_joint_stream.server.robot_link import RobotLink
-from humanoid_joint_stream.server.service import JointStreamService, Robot
+from humanoid_joint_stream.server.service import MOST_ASKED, JointStreamService, Robot
 from humanoid_joint_stream.server.session import STATEMENT, Situation
 from humanoid_joint_stream.server.state_hub import KEPT, NumberedState, Reader, StateHub
-from humanoid_joint_stream.server.transport import local_server, network_server
+from humanoid_joint_stream.server.transport import (
+    MOST_CALLS,
+    MOST_CONNECTIONS,
+    local_server,
+    network_server,
+)
 from src.humanoid_joint_stream.test.joint_bench import COUNT, JOINTS, Bench, update
 
 TOKEN = "a token of the test's"
@@ -510,6 +521,92 @@ def test_many_readers_get_every_state(served: Served) -> None:
     asyncio.run(read())
 
 
+def foreign(channel: grpc.Channel, call: str, kind: str) -> Callable[..., Any]:
+    """Return a call of bytes, as of a client that is not ours."""
+    path = next(it.path for it in methods() if it.name == call)
+    found: Callable[..., Any] = getattr(channel, kind)(path, lambda data: data, lambda data: data)
+    return found
+
+
+def have_ticks(served: Served, *numbers: int) -> None:
+    """Run ticks, once the server looks for them."""
+    until(lambda: served.hub.readers > 0)
+    served.ticks.extend(NumberedState(it, b"%d" % it) for it in numbers)
+    until(lambda: served.hub.latest.number == numbers[-1])
+
+
+def test_a_foreign_reader_that_is_slow_gets_the_newest_state(served: Served, socket: Path) -> None:
+    asked: SimpleQueue[bytes | None] = SimpleQueue()
+    with grpc.insecure_channel(f"unix:{socket}") as channel:
+        states = foreign(channel, "StreamStates", "stream_stream")(iter(asked.get, None))
+        asked.put(b"")
+        have_ticks(served, 1)
+        assert next(states) == b"1"
+        for last in (1000, 2000):
+            for number in range(last - 99, last + 1):
+                have_ticks(served, number)
+            asked.put(b"")
+            assert next(states) == b"%d" % last
+        asked.put(None)
+        assert list(states) == []
+
+
+def test_a_foreign_reader_that_asks_once_gets_the_states_that_it_asked_for(
+    served: Served, socket: Path
+) -> None:
+    """Also one that knows the call as of another kind: no state waits for it."""
+    with grpc.insecure_channel(f"unix:{socket}") as channel:
+        call = foreign(channel, "StreamStates", "unary_stream")
+        for count in (0, 3):
+            states = call(pb.StatesRequest(count=count).SerializeToString())
+            first = served.hub.latest.number + 1
+            found = []
+            for number in range(first, first + max(count, 1)):
+                have_ticks(served, number)
+                found.append(next(states))
+            assert found == [b"%d" % it for it in range(first, first + max(count, 1))]
+            assert list(states) == []
+        with pytest.raises(grpc.RpcError) as refused:
+            next(call(pb.StatesRequest(count=MOST_ASKED + 1).SerializeToString()))
+        assert refused.value.code() is grpc.StatusCode.INVALID_ARGUMENT
+
+
+def test_the_client_asks_in_time_for_every_state(served: Served, client: JointClient) -> None:
+    states = client.states()
+    for number in range(1, 3 * AHEAD):
+        threading.Thread(target=have_one, args=(served, number)).start()
+        assert next(states).tick == number
+
+
+def have_one(served: Served, number: int) -> None:
+    until(lambda: served.hub.readers > 0)
+    served.ticks.append(NumberedState(number, pb.State(tick=number).SerializeToString()))
+
+
+def test_a_client_that_leaves_calls_open_takes_nothing_from_the_lease_s_owner(
+    client: JointClient, socket: Path
+) -> None:
+    never = threading.Event()
+
+    def no_message() -> Iterator[bytes]:
+        never.wait()
+        yield from ()
+
+    with client.control() as control, grpc.insecure_channel(f"unix:{socket}") as channel:
+        for name in ("GetConfig", "KeepLease", "StreamCommands"):
+            call = foreign(channel, name, "stream_unary")
+            pending = [call.future(no_message()) for _ in range(MOST_CALLS)]
+            for _ in range(10):
+                reply = client.call("KeepLease", pb.LeaseToken(token=control.lease))
+                assert reply.status == Status.OK
+            client.synchronize(control.lease)
+            control.send([0.0] * COUNT)
+            assert control.finish().counters.received == 1
+            for it in pending:
+                it.cancel()
+        never.set()
+
+
 def test_garbage_and_large_messages_are_refused_and_the_server_goes_on(
     served: Served, socket: Path, client: JointClient
 ) -> None:
@@ -577,6 +674,48 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     }
 
 
+def credentials(files: dict[str, str]) -> grpc.ChannelCredentials:
+    return grpc.ssl_channel_credentials(Path(files["certificate"]).read_bytes())
+
+
+@pytest.mark.parametrize(
+    ("number", "handshake", "stay"),  # connections, [ms], of these
+    [(3 * MOST_CONNECTIONS, 60_000, MOST_CONNECTIONS), (3, 200, 0)],
+)
+def test_silent_connections_are_limited_and_ended_and_others_work(
+    served: Served,
+    calls: EventLoop,
+    files: dict[str, str],
+    socket: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    number: int,
+    handshake: int,
+    stay: int,
+) -> None:
+    monkeypatch.setattr(transport, "HANDSHAKE", handshake)
+    server, port = calls.call(network_server(served.answers, "localhost:0", **files))
+    with running(calls, server):
+        with ExitStack() as opened:
+            made = [
+                opened.enter_context(create_connection(("localhost", port), 10.0))
+                for _ in range(number)
+            ]
+            for connection in made[stay:]:
+                with suppress(ConnectionResetError):
+                    assert connection.recv(1) == b""
+            with JointClient(f"unix:{socket}") as local:
+                assert local.config.names == JOINTS
+
+        def connects() -> bool:
+            own = f"localhost:{port}", files["certificate"]
+            with JointClient(own[0], certificate=own[1], token=TOKEN) as far:
+                with suppress(NoAnswerError):
+                    return far.config.names == JOINTS
+                return False
+
+        until(connects)
+
+
 def test_only_a_client_with_the_token_is_admitted(
     served: Served, calls: EventLoop, files: dict[str, str]
 ) -> None:
@@ -594,6 +733,16 @@ def test_only_a_client_with_the_token_is_admitted(
             call = channel.unary_unary(methods()[0].path)
             with pytest.raises(grpc.RpcError):
                 call(b"", timeout=5.0)
+        with grpc.secure_channel(address, credentials(files)) as channel:
+            for method in methods():  # without a message, which would never be read
+                pending = [
+                    foreign(channel, method.name, "stream_stream")(iter(SimpleQueue().get, None))
+                    for _ in range(5)
+                ]
+                for it in pending:
+                    with pytest.raises(grpc.RpcError) as refused:
+                        next(it)
+                    assert refused.value.code() is grpc.StatusCode.UNAUTHENTICATED
     with pytest.raises(NoAnswerError, match="certificate and a token"):
         JointClient(address)
 

@@ -73,6 +73,11 @@ class CommandStream:
         self.last = LastUpdate(key, now, Status.OK, "", checked.short_horizon)
         return checked
 
+    def end_unless_begun(self) -> None:
+        """End a stream whose first update has not come."""
+        if not self.has_begun:
+            self.finish(Status.INACTIVE, "no update came")
+
     def finish(self, status: Status, message: str) -> None:
         """End the stream; the first reason counts. Its handler answers then."""
         if self.end is None:

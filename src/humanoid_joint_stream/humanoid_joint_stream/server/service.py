@@ -30,6 +30,7 @@ PARTING: Final = 0.05  # [s] in which a lost connection is noticed after its las
 CHECK_PERIOD: Final = 0.005  # [s] between two checks of the robot meanwhile
 LARGEST_DECIMATION: Final = 10_000
 MOST_READERS: Final = 24  # of states
+MOST_ASKED: Final = 64  # states in one request
 _REFUSED: Final = (refused(Intent.START_REMOTE).name,)
 
 
@@ -72,13 +73,15 @@ class JointStreamService:
             "ReturnLease": self._return_lease,
             "Activate": self._activate,
             "Deactivate": self._deactivate,
-            "StreamStates": self._stream_states,
             "GetFeedback": self._get_feedback,
             "ListFaults": self._list_faults,
             "ClearFault": self._clear_fault,
         }
         found = {name: _of_messages(call) for name, call in calls.items()}
-        return found | {"StreamCommands": self._stream_commands}
+        return found | {
+            "StreamCommands": self._stream_commands,
+            "StreamStates": self._stream_states,
+        }
 
     # What the robot is.
 
@@ -237,7 +240,7 @@ class JointStreamService:
         stream = CommandStream(
             session.file.facts, self._clock(), lambda: loop.call_soon_threadsafe(ended.set)
         )
-        grace = loop.call_later(ACTIVATION_GRACE / SECOND, _end_unless_begun, stream)
+        grace = loop.call_later(ACTIVATION_GRACE / SECOND, stream.end_unless_begun)
         reading = asyncio.create_task(self._read(session, stream, updates))
         try:
             await ended.wait()
@@ -272,16 +275,25 @@ class JointStreamService:
         await asyncio.sleep(PARTING)
         session.close_stream(stream, Status.OK, "")
 
-    async def _stream_states(self, request: Any, context: grpc.aio.ServicerContext) -> None:
-        robot = await self._needed(context)
-        facts = robot.session.file.facts
+    async def _stream_states(
+        self, requests: AsyncIterator[Any], context: grpc.aio.ServicerContext
+    ) -> None:
+        """Send states that were asked for. Others would wait, and age, on the way to the reader."""
+        robot, code = await self._needed(context), grpc.StatusCode
+        usual = default_decimation(robot.session.file.facts.update_rate)
         if robot.states.readers >= MOST_READERS:
-            await context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, f"{MOST_READERS} read already")
-        decimation = request.decimation or default_decimation(facts.update_rate)
-        with robot.states.reader(min(decimation, LARGEST_DECIMATION)) as reader:
-            while (message := await reader.next()) is not None:
-                await context.write(message)  # a slow reader waits here
-        await context.abort(grpc.StatusCode.FAILED_PRECONDITION, robot.states.end)
+            await context.abort(code.RESOURCE_EXHAUSTED, f"{MOST_READERS} read already")
+        with robot.states.reader(usual) as reader:
+            async for request in requests:
+                if request is None or request.count > MOST_ASKED:
+                    text = f"no message, or its count is above {MOST_ASKED}"
+                    await context.abort(code.INVALID_ARGUMENT, text)
+                reader.decimation = min(request.decimation or usual, LARGEST_DECIMATION)
+                for _ in range(max(request.count, 1)):
+                    message = await reader.next()
+                    if message is None:
+                        await context.abort(code.FAILED_PRECONDITION, robot.states.end)
+                    await context.write(message)
 
     # Feedback and faults.
 
@@ -352,11 +364,6 @@ def _of_messages(call: Callable[..., Any]) -> Callable[..., Any]:
 
 def _no_lease() -> Any:
     return pb.Reply(status=Status.NO_LEASE, message="this lease is not in force")
-
-
-def _end_unless_begun(stream: CommandStream) -> None:
-    if not stream.has_begun:
-        stream.finish(Status.INACTIVE, "no update came")
 
 
 def _joint(facts: StreamFacts, row: int) -> Any:

@@ -120,23 +120,23 @@ class StateHub:
 
 
 class Reader:
-    """One reader, and the tick that it saw last."""
+    """One reader, and the tick that it saw last. `decimation` may change."""
 
     def __init__(self, hub: StateHub, decimation: int) -> None:
         self.woken = asyncio.Event()
-        self._hub, self._seen, self._decimation = hub, hub.latest.number, decimation
+        self._hub, self._seen, self.decimation = hub, hub.latest.number, decimation
 
     def wants(self, number: int) -> bool:
         """Return whether it is this tick's turn."""
-        return number >= self._seen + self._decimation
+        return number >= self._seen + self.decimation
 
     async def next(self) -> bytes | None:
         """Return the next message, once it is there; None: the states have ended."""
         while not self._hub.end:
-            found = self._hub.after(self._seen + self._decimation)
+            found = self._hub.after(self._seen + self.decimation)
             if found is not None:
                 # Stay on the grid of the ticks where none was missed.
-                self._seen = found.number - (found.number - self._seen) % self._decimation
+                self._seen = found.number - (found.number - self._seen) % self.decimation
                 return found.message
             self.woken.clear()
             await self.woken.wait()
