@@ -243,9 +243,10 @@ def test_an_ended_stream_is_detected_with_the_next_update() -> None:
     bench = Bench().following()
     bench.send(update(bench.now))
     bench.server_lives = False
-    bench.ticks(50 * MS)
+    bench.ticks(150 * MS)
     bench.send(later(bench.now))
     bench.ends_with(Status.EXPIRED, "over before another one came")
+    assert re.findall(r"[\d.]+(?= s)", bench.end.message) == ["0.050", "0.150"]  # horizon, gap
     assert bench.stream is not None
     assert bench.stream.counters.received == 1
 

@@ -128,15 +128,34 @@ def test_after_expiry_commands_of_the_same_activation_are_not_followed() -> None
     assert bench.is_damped()
 
 
-def test_an_activation_after_the_expiry_is_followed_from_its_first_command_on() -> None:
+def test_commands_of_an_activation_after_the_expiry_are_followed() -> None:
     bench = Bench().following()
     bench.send(update(bench.now, end_time=bench.now + 20 * MS))
     bench.ticks(50 * MS)
     bench.following()
-    bench.tick()
-    assert bench.is_damped()
+    assert bench.tick().stiffness.tolist() == [20.0] * COUNT
     bench.send(update(bench.now))
     assert bench.tick().stiffness.tolist() == [KP] * COUNT
+
+
+@pytest.mark.parametrize("fallback", ["damp", "hold"])
+def test_a_new_activation_holds_the_pose_as_the_first_one_and_reports_no_earlier_command(
+    fallback: str,
+) -> None:
+    bench = Bench(fallback=fallback).following()
+    bench.send(update(bench.now, user_command_key=7, end_time=bench.now + 20 * MS))
+    bench.ticks(50 * MS)
+    assert (bench.execution, bench.report.applied_key) == (Execution.FALLBACK, 7)
+    bench.state.position[:] = 0.3
+    bench.session.begin_activation(bench.now)
+    rows = bench.tick().array
+    assert rows.tolist() == [[0.3] * 3, [0.0] * 3, [0.0] * 3, [20.0] * 3, [DAMPING] * 3]
+    report = bench.report
+    assert (bench.execution, report.applied_key, report.applied_time) == (Execution.HOLDING, 0, 0)
+    assert not bench.controller.remark
+    bench.session.stop(Status.INACTIVE, "deactivated")
+    bench.tick()
+    assert bench.execution is Execution.FALLBACK
 
 
 def test_a_new_command_resumes_where_that_is_configured() -> None:

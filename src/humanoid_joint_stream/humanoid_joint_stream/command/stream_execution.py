@@ -64,22 +64,11 @@ class StreamExecution:
 
     def begin(self, state: JointState, server: ServerState, seen: int) -> None:
         """Begin to hold the measured pose. Commands up to number `seen` are ignored."""
-        self._held[:] = state.position
-        self._gains[:] = self._mode_gains
-        self._sent, self._seen = None, seen
+        self._seen = seen
         # What ended before ended for good: a stream that still comes does not set it in motion.
-        before = self._report
-        self._report = before._replace(
-            time=0,
-            execution=Execution.HOLDING,
-            ended=max(before.ended, server.activation),
-            activation=server.activation,
-            why_ended=EndReason.NOT_ENDED,
-            applied_key=0,
-            applied_time=0,
-            position_clipped=0,
-            load_clipped=0,
-        )
+        ended = max(self._report.ended, server.activation)
+        self._report = self._report._replace(time=0, activation=server.activation, ended=ended)
+        self._hold(state)
 
     def leave(self) -> None:
         """Note that another controller is in charge."""
@@ -117,6 +106,20 @@ class StreamExecution:
 
     # Inside.
 
+    def _hold(self, state: JointState) -> None:
+        """Hold the measured pose until a command comes."""
+        self._sent = None
+        self._held[:] = state.position
+        self._gains[:] = self._mode_gains
+        self._report = self._report._replace(
+            execution=Execution.HOLDING,
+            why_ended=EndReason.NOT_ENDED,
+            applied_key=0,
+            applied_time=0,
+            position_clipped=0,
+            load_clipped=0,
+        )
+
     def _serve(self, server: ServerState, state: JointState) -> None:
         report = self._report
         if report.execution == Execution.FAULT and server.cleared >= report.fault:
@@ -127,6 +130,9 @@ class StreamExecution:
         # A client may end before its first command.
         if stopped or (self._waits() and not server.activation):
             self._fall_back(state)
+        is_new = server.activation > max(report.activation, report.ended)
+        if is_new and self._report.execution == Execution.FALLBACK:
+            self._hold(state)
 
     def _waits(self) -> bool:
         """Return whether the pose is held for the first command of an activation.

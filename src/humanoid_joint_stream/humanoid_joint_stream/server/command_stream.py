@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from humanoid_joint_client.status import Status
+from humanoid_joint_stream.command.executed_command import ExecutedCommand
 from humanoid_joint_stream.command.update import Checked, UpdateCheck, UpdateError
 from humanoid_joint_stream.facts import StreamFacts
 
@@ -51,6 +52,7 @@ class CommandStream:
         self._on_end = on_end
         self.counters = Counters()
         self.last = LastUpdate()
+        self.accepted: ExecutedCommand | None = None  # the latest command
         self.has_been_active = False
         self.applied_before = self.clipped_before = 0  # of the controller, when it was opened
         self.end: End | None = None
@@ -70,6 +72,7 @@ class CommandStream:
             self.last = LastUpdate(key, now, error.status, str(error))
             return error
         self.counters.accepted += 1
+        self.accepted = checked.command
         self.last = LastUpdate(key, now, Status.OK, "", checked.short_horizon)
         return checked
 

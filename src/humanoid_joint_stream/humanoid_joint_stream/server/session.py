@@ -267,7 +267,7 @@ class Session:
         )
         if report.ended >= self.activation or stands:
             status, message = _ENDINGS[EndReason(report.why_ended)] if report.why_ended else _LEFT
-            self.stop(status, self._explained(report, message))
+            self.stop(status, self._explained(report, message, now))
         elif not _in_charge(report, now):  # the same report: the reason is of one moment
             if report.execution == Execution.INACTIVE and self.situation.mode is Mode.REMOTE:
                 # Not since the latest tick: the loop may have been held up before.
@@ -280,9 +280,14 @@ class Session:
                 text = f"the control loop has not ticked for {(now - report.time) * 1e-9:.2f} s"
             self.stop(Status.INACTIVE, text)
 
-    def _explained(self, report: Report, message: str) -> str:
-        faults = self.standing_faults() if report.why_ended == EndReason.FAULT else []
-        return faults[0].cause if faults else message
+    def _explained(self, report: Report, message: str, now: int) -> str:
+        if report.why_ended == EndReason.FAULT and (faults := self.standing_faults()):
+            return faults[0].cause
+        last = self._stream.accepted if self._stream is not None else None
+        if report.why_ended == EndReason.EXPIRED and last is not None:
+            horizon, gap = (last.end - last.received) * 1e-9, (now - last.received) * 1e-9
+            return f"{message} (horizon {horizon:.3f} s, none came for {gap:.3f} s)"
+        return message
 
 
 def _runs(report: Report) -> bool:
