@@ -7,6 +7,7 @@ from humanoid_control_cli.command_line.printed_output import report_output
 from humanoid_control_cli.interrupts import importing
 from humanoid_control_common.errors import RobotError
 from humanoid_control_common.machine.library_environment import set_library_environment
+from humanoid_control_common.machine.output import printable
 
 
 def main() -> int:
@@ -24,11 +25,11 @@ def main() -> int:
         finally:
             _flush()
     except RobotError as error:
-        sys.stderr.write(f"hc: {error}\n")
+        sys.stderr.write(f"hc: {printable(str(error))}\n")
         return 1
     except OSError as error:  # such as of a disk without room for a temporary file
         place = f"{error.filename}: " if error.filename else ""
-        sys.stderr.write(f"hc: {place}{error.strerror or error}\n")
+        sys.stderr.write(f"hc: {printable(place)}{error.strerror or error}\n")
         return 1
     except KeyboardInterrupt:
         return 130

@@ -1,8 +1,14 @@
-"""Commands whose input and output are not those of a terminal."""
+"""Commands whose input and output are not those of a terminal, and texts in a terminal."""
 
+import os
+import pty
 import sys
 
 import pytest
+from rich.text import Text
+
+from humanoid_control_cli.command_line.plain_console import PlainConsole
+from humanoid_control_cli.command_line.printed_output import PrintedOutput
 
 HC = "import sys; from humanoid_control_cli.main import main; sys.exit(main())"
 FULL = "> /dev/full"  # every write fails as one to a full disk does
@@ -70,3 +76,26 @@ def test_a_command_that_needs_keys_is_refused_without_an_input(start, command: s
     run = _redirected(start, f"{command} <&-")
     assert run.finish() == 2
     assert "a terminal" in run.text
+
+
+def test_a_text_gives_a_terminal_no_orders(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Names come from the network and from files; colours and the cursor are ours."""
+    master, slave = pty.openpty()
+    monkeypatch.setenv("TERM", "xterm")
+    text = "a\x1b]0;title\x9cb\x1b[2Jc\x9bd"
+    with os.fdopen(slave, "w", encoding="utf-8") as terminal, PrintedOutput(terminal) as output:
+        monkeypatch.setattr(sys, "stdout", output)
+        PlainConsole().print(Text(text, style="red"))
+        output.write(f"{text}\n")
+        output.flush()
+        shown = os.read(master, 4096).decode()
+    os.close(master)
+    escaped = r"a\x1b]0;title\x9cb\x1b[2Jc\x9bd"
+    assert shown.splitlines() == [f"\x1b[31m{escaped}\x1b[0m", escaped]
+
+
+def test_a_file_s_text_gives_a_terminal_no_orders_in_an_error(start, tmp_path) -> None:
+    path = tmp_path / "a\x1b[2J.yaml"
+    run = _redirected(start, f"blackbox show '{path}'")
+    assert run.finish() == 1
+    assert r"a\x1b[2J.yaml" in run.text

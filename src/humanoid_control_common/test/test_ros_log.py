@@ -25,12 +25,14 @@ def logger() -> Iterator[logging.Logger]:
     logger.handlers.clear()
 
 
-def test_characters_that_utf_8_has_not_are_replaced(logger: logging.Logger, capfd: Any) -> None:
-    error = ValueError("\udce4 wrong")
+def test_characters_that_a_terminal_or_utf_8_has_not_are_escaped(
+    logger: logging.Logger, capfd: Any
+) -> None:
+    error = ValueError("\udce4 wrong \x1b[2J\x9b\u202e\r")
     logger.error("failed", exc_info=error)
     shown = capfd.readouterr().err
     assert "[of_the_node]: failed" in shown
-    assert "ValueError: ? wrong" in shown
+    assert r"ValueError: \udce4 wrong \x1b[2J\x9b\u202e\r" in shown
 
 
 def test_a_record_that_cannot_be_made_ends_nothing(logger: logging.Logger, capfd: Any) -> None:

@@ -251,6 +251,14 @@ def test_a_client_whose_lease_is_lost_is_told_to_enter_the_block_again(
             control.send([0.0] * COUNT)
 
 
+def test_the_name_of_a_client_gives_a_terminal_no_orders(
+    served: Served, client: JointClient
+) -> None:
+    client.call("AcquireLease", pb.LeaseRequest(owner="\x1b[2Jme\n\u202e"))
+    with pytest.raises(LeaseTakenError, match=r"\\x1b\[2Jme\\n\\u202e has it"), client.control():
+        raise AssertionError
+
+
 def test_a_reply_without_a_lease_tells_why(client: JointClient) -> None:
     for call in ("KeepLease", "ReturnLease", "Deactivate"):
         reply = client.call(call, pb.LeaseToken(token="old"))

@@ -13,6 +13,7 @@ from rclpy.node import Node
 from sensor_msgs.msg import JointState
 
 from humanoid_control_common.configuration.node_parameters import FixedParameters, fixed
+from humanoid_control_common.machine.output import printable
 from humanoid_control_common.machine.stop_signals import ignore_stop_signals, stop_on_signals
 from humanoid_control_common.middleware.ros_context import ros_node
 from humanoid_twin.control.commands import JointTruth
@@ -43,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with ros_node(TruthNode, words) as node, JointClient(node.control) as control:
             publish_truth(node, control.joints, stop)
     except TwinError as error:
-        sys.stderr.write(f"truth: {error}\n")
+        sys.stderr.write(f"truth: {printable(str(error))}\n")
         return 1
     finally:
         ignore_stop_signals()

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from humanoid_control_common.errors import ConfigError
+from humanoid_control_common.machine.output import printable
 from humanoid_control_common.machine.stop_signals import STOP_SIGNALS, ignore_stop_signals
 from humanoid_viz.nodes.interruptible_sleep import InterruptibleSleep
 
@@ -66,7 +67,7 @@ def _run_periodic(make_node: Callable[[], PeriodicNode], sleeper: InterruptibleS
                 node.step()
                 sleeper.sleep(node.period)
     except (ConfigError, ParameterException) as error:
-        sys.stderr.write(f"{error}\n")
+        sys.stderr.write(f"{printable(str(error))}\n")
         return 1
     return 0
 

@@ -25,12 +25,11 @@ All = Annotated[
 @app.command("list")
 def list_files(folder: Folder = None, every: All = False) -> None:
     """List the files of this ROS domain, latest first. Exit code 1: none."""
-    from rich.console import Console
-
     from humanoid_control_cli.black_box.files import list_rows
     from humanoid_control_cli.black_box.view import listed
+    from humanoid_control_cli.command_line.plain_console import PlainConsole
 
-    Console(markup=False, highlight=False).print(listed(list_rows(folder, every=every)))
+    PlainConsole().print(listed(list_rows(folder, every=every)))
 
 
 @app.command()
@@ -47,17 +46,14 @@ def show(
     every: All = False,
 ) -> None:
     """Show the events that led to a fault, and the remedies."""
-    from rich.console import Console
-
     from humanoid_control_cli.black_box.files import found
     from humanoid_control_cli.black_box.view import fault_view
+    from humanoid_control_cli.command_line.plain_console import PlainConsole
     from humanoid_recording.black_box.fault_report import read_fault_report
     from humanoid_recording.black_box.origin import read_origin
 
     path = found(file, folder, every=every)
-    Console(markup=False, highlight=False).print(
-        fault_view(path, read_origin(path), read_fault_report(path))
-    )
+    PlainConsole().print(fault_view(path, read_origin(path), read_fault_report(path)))
 
 
 @app.command()

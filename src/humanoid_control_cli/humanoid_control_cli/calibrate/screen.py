@@ -14,6 +14,7 @@ from rich.text import Text
 from humanoid_bringup.calibration.formulas import SMALLEST_SWEEP
 from humanoid_bringup.calibration.results import JointResult
 from humanoid_bringup.calibration.session import CalibrationSession, JointRow
+from humanoid_control_cli.command_line.plain_console import PlainConsole
 from humanoid_control_cli.terminal_keys import Keys, has_keys
 
 SCREEN_PERIOD: Final = 0.1  # [s] between two pictures
@@ -39,7 +40,7 @@ class Screen:
 
     def __enter__(self) -> Self:
         if can_draw():
-            console = Console(markup=False, highlight=False)
+            console = PlainConsole()
             self._cleanup.enter_context(self._keys)
             self._live = self._cleanup.enter_context(Live(console=console, auto_refresh=False))
         return self

@@ -1,4 +1,7 @@
-"""Standard output that reports what it can't write, such as to a full disk, as a RobotError."""
+"""Standard output that reports what it can't write, such as to a full disk, as a RobotError.
+
+Texts have no control characters in it, see `printable`; only a console of `console` has colours.
+"""
 
 import os
 import sys
@@ -7,6 +10,7 @@ from io import TextIOWrapper
 from typing import TextIO, TypeVar
 
 from humanoid_control_common.errors import RobotError
+from humanoid_control_common.machine.output import printable
 
 T = TypeVar("T")
 
@@ -29,6 +33,10 @@ class PrintedOutput(TextIOWrapper):
 
     def write(self, text: str) -> int:
         """Write. Raises OutputError."""
+        return self.write_controls(printable(text, "\n\t\r"))
+
+    def write_controls(self, text: str) -> int:
+        """Write, also control characters. Raises OutputError."""
         if text == "":  # typer asks so whether text can be written: an error would be lost
             return 0
         return self._reported(lambda: super(PrintedOutput, self).write(text))

@@ -48,9 +48,8 @@ def doctor(
 
     Exit code 1: a requirement is missing or broken.
     """
-    from rich.console import Console
-
     from humanoid_bringup.preflight.findings import Level
+    from humanoid_control_cli.command_line.plain_console import PlainConsole
     from humanoid_control_cli.doctor.checks import check
     from humanoid_control_cli.doctor.view import show
     from humanoid_control_cli.doctor.workspace import ROS
@@ -60,7 +59,7 @@ def doctor(
         from humanoid_control_cli.doctor.robot import robot
 
         findings += robot()
-    show(findings, Console(markup=False, highlight=False))
+    show(findings, PlainConsole())
     if any(finding.level in {Level.MISSING, Level.BROKEN} for finding in findings):
         raise typer.Exit(1)
 

@@ -17,6 +17,7 @@ from rich.table import Table
 
 from humanoid_bringup.supervision.terminal_signals import TERMINAL_SIGNALS
 from humanoid_control_cli.client import Client
+from humanoid_control_cli.command_line.plain_console import PlainConsole
 from humanoid_control_cli.domain import robot_namespace
 from humanoid_control_cli.friction.session import Robot, Settings, Task, record_joints
 from humanoid_control_common.errors import ConfigError, RobotError
@@ -154,7 +155,7 @@ def check(
         )
         for task in tasks
     }
-    Console(markup=False, highlight=False).print(_table(found, bound))
+    PlainConsole().print(_table(found, bound))
     within = all(
         is_within(it, bound, task.bounds.max_effort) for task in tasks for it in found[task.joint]
     )

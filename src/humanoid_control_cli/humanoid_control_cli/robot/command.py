@@ -174,12 +174,12 @@ def status(
 
     Exit code 1: a part of it has not arrived.
     """
-    from rich.console import Console
     from rich.live import Live
 
+    from humanoid_control_cli.command_line.plain_console import PlainConsole
     from humanoid_control_cli.robot.mode_rows import recorded_mode
 
-    console = Console(markup=False, highlight=False)
+    console = PlainConsole()
     with Live(recorded_mode(robot_namespace()), console=console, transient=True) as live:
         from humanoid_control_cli.client import Client  # after the first rows: ROS loads slowly
 

@@ -1,4 +1,4 @@
-"""Output that makes its process wait for no reader."""
+"""Output that makes its process wait for no reader, and gives a terminal no orders."""
 
 import fcntl
 import os
@@ -27,3 +27,14 @@ def never_wait_for_readers() -> None:
                 os.close(own)
             if is_pipe:
                 fcntl.fcntl(descriptor, fcntl.F_SETPIPE_SZ, ROOM)
+
+
+def printable(text: str, but: str = "\n\t") -> str:
+    """Return `text` with escapes for what is not printable, except the characters in `but`.
+
+    Names and texts come from other programs and from files: their control characters would clear a
+    terminal, or write a line that looks like one of ours.
+    """
+    if text.isprintable():
+        return text
+    return "".join(it if it.isprintable() or it in but else ascii(it)[1:-1] for it in text)

@@ -4,6 +4,8 @@ import logging
 
 from rclpy.impl.rcutils_logger import RcutilsLogger
 
+from humanoid_control_common.machine.output import printable
+
 
 class RosLogHandler(logging.Handler):
     """Passes every record to a ROS logger at the same level."""
@@ -15,9 +17,8 @@ class RosLogHandler(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         """See logging.Handler: a record that cannot be logged ends nothing."""
         try:
-            # An error of a plug-in may have characters that UTF-8 has not: rclpy refuses them.
-            text = self.format(record).encode("utf-8", "replace").decode("utf-8")
-            self._log(record.levelno, text)
+            # Also characters that UTF-8 has not, as of a plug-in's error: rclpy refuses them.
+            self._log(record.levelno, printable(self.format(record)))
         except Exception:
             self.handleError(record)
 

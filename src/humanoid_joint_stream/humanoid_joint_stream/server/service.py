@@ -7,6 +7,7 @@ from typing import Any, Final
 import grpc
 
 from humanoid_control_common.errors import RobotError
+from humanoid_control_common.machine.output import printable
 from humanoid_control_common.rules.modes import Intent, Mode, refused
 from humanoid_joint_client import joint_stream_pb2 as pb
 from humanoid_joint_client.status import Execution, Status
@@ -136,7 +137,7 @@ class JointStreamService:
     async def _acquire_lease(self, request: Any, context: grpc.aio.ServicerContext) -> Any:
         session = (await self._needed(context)).session
         with session.lock:
-            token = session.acquire_lease(request.owner[:200], self._clock())
+            token = session.acquire_lease(printable(request.owner[:200], ""), self._clock())
             status = Status.OK if token else Status.LEASE_TAKEN
             return pb.Lease(status=status, token=token, owner=session.lease.owner)
 

@@ -17,6 +17,7 @@ from humanoid_control_common.configuration.parameter_files import for_rcl
 from humanoid_control_common.errors import RobotError
 from humanoid_control_common.machine.linux import LINUX
 from humanoid_control_common.machine.machine import Machine
+from humanoid_control_common.machine.output import printable
 from humanoid_control_common.middleware.executor_wakeup import kept_awake
 from humanoid_control_common.middleware.limited_close import limited_close
 from humanoid_control_common.middleware.ros_context import ros_context
@@ -108,7 +109,8 @@ def exit_code(run: Callable[[], int]) -> int:
     except (RobotError, rcl_error, InvalidTopicNameException, OSError) as error:
         # OSError and RCLError: no place to write, no HOME, no network.
         # Notes name joints that may still be powered after a failed start.
-        sys.stderr.write("\n".join([str(error), *getattr(error, "__notes__", [])]) + "\n")
+        text = "\n".join([str(error), *getattr(error, "__notes__", [])])
+        sys.stderr.write(f"{printable(text)}\n")
         return 1
 
 
