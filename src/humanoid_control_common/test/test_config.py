@@ -14,6 +14,7 @@ from humanoid_control_common.configuration.config import (
     Document,
     StrictModel,
     load_yaml,
+    read_secret,
     read_yaml,
     validate,
 )
@@ -303,3 +304,15 @@ def test_a_device_and_a_pipe_are_refused_unread(tmp_path: Path) -> None:
 
 def test_a_large_wrong_value_is_cut_in_the_message(write: Any) -> None:
     assert len(_error(write(f"name: [{'1, ' * 5000}1]\nmotors: {{}}\n"))) < 500
+
+
+@pytest.mark.parametrize(("mode", "warned"), [(0o600, 0), (0o400, 0), (0o640, 1), (0o604, 1)])
+def test_a_secret_that_others_can_read_is_read_and_the_remedy_logged(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, mode: int, warned: int
+) -> None:
+    path = tmp_path / "token"
+    path.write_text("xyzzy")
+    path.chmod(mode)
+    assert read_secret(path) == "xyzzy"
+    assert [f"`chmod 600 {path}`" in it.getMessage() for it in caplog.records] == [True] * warned
+    assert "xyzzy" not in caplog.text

@@ -44,11 +44,11 @@ def latency(
     """Measure the stream of states, and with --hold also the way of commands."""
     from humanoid_control_cli.domain import robot_namespace
     from humanoid_control_cli.stream.measure import measured
-    from humanoid_control_common.configuration.config import read_text
+    from humanoid_control_common.configuration.config import read_secret
     from humanoid_joint_client import JointStreamError
     from humanoid_joint_client.address import local_address
 
-    token = read_text(token_file).strip() if token_file else ""
+    token = read_secret(token_file).strip() if token_file else ""
     try:
         place = address or local_address(namespace=robot_namespace())
         for line in measured(place, certificate, token, seconds, hold=hold):

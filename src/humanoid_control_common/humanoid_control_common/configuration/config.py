@@ -1,10 +1,11 @@
 """YAML files into typed values, with errors that name file, line and key."""
 
+import logging
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from stat import S_ISDIR, S_ISREG
+from stat import S_IMODE, S_ISDIR, S_ISREG
 from typing import Any, TypeVar
 
 import yaml
@@ -27,6 +28,9 @@ MOST_VALUES = 100_000  # such a motion has 17 000
 _MISREAD = re.compile(r"[-+]?([0-9_]+(:[0-9]+)+(\.[0-9_]*)?|0[0-7_]+)")
 _NUMBER_TAGS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
 _NO_MAPPING = ("model_type", "dict_type")  # pydantic's words for it name the class of the model
+
+
+logger = logging.getLogger(__name__)
 
 
 class StrictModel(BaseModel):
@@ -124,6 +128,17 @@ def read_text(path: Path) -> str:
         raise ConfigError(f"{path}: cannot be read: {error}") from error
     if len(text) > LARGEST:
         raise ConfigError(f"{path}: larger than {LARGEST / 1e6:g} MB")
+    return text
+
+
+def read_secret(path: Path) -> str:
+    """Return the text of a key or a token, see `read_text`. Log it where other users can read it.
+
+    It is no error: a file that root owns may be readable by the robot's group.
+    """
+    text, mode = read_text(path), S_IMODE(path.stat().st_mode)
+    if mode & 0o077:
+        logger.warning("%s: mode %04o, others can use it: `chmod 600 %s`", path, mode, path)
     return text
 
 

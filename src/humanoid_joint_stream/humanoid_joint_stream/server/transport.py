@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import grpc
 
-from humanoid_control_common.configuration.config import read_text
+from humanoid_control_common.configuration.config import read_secret, read_text
 from humanoid_control_common.errors import ConfigError
 from humanoid_joint_client.address import FOLDER_MODE, is_private
 from humanoid_joint_client.rpc import LARGEST_MESSAGE, handler
@@ -65,10 +65,10 @@ async def network_server(
         raise ConfigError(
             f"listen: '{listen}' needs TLS and a token, but {', '.join(missing)} is empty"
         )
-    secret = read_text(Path(token)).strip()
+    secret = read_secret(Path(token)).strip()
     if len(secret) < LEAST_TOKEN:
         raise ConfigError(f"{token}: a token of {len(secret)} characters, expected {LEAST_TOKEN}")
-    pair = read_text(Path(key)).encode(), read_text(Path(certificate)).encode()
+    pair = read_secret(Path(key)).encode(), read_text(Path(certificate)).encode()
     server = grpc.aio.server(
         handlers=(handler(answers),),
         interceptors=(_TokenCheck(secret),),

@@ -17,6 +17,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 from websockets.asyncio.server import ServerConnection
 from websockets.http11 import Request, Response
 
+from humanoid_control_common.configuration.config import read_secret
 from humanoid_control_common.errors import ConfigError
 from humanoid_viz.page.ports import LOCAL_NAMES
 
@@ -80,9 +81,9 @@ def token_for(host: str, file: str) -> Token | None:
 
 def _from_file(path: Path) -> Token:
     try:
-        text = path.read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"token_file: {path} can't be read: {error}") from error
+        text = read_secret(path).strip()
+    except ConfigError as error:
+        raise ConfigError(f"token_file: {error}") from error
     if len(text) < SHORTEST or not set(text) <= _PLAIN:
         raise ConfigError(
             f"token_file: {path} holds no token: expected at least {SHORTEST} letters, digits, "
