@@ -37,7 +37,7 @@ def brought_up(starter: Starter, backend: str, controllers: Path, *words: str) -
     options = ("--no-viewer", "--no-black-box", "--joint-stream", "--controllers", str(controllers))
     starter.up = starter.hc("up", backend, *options, *words)
     starter.up.wait_for("Prime is up")
-    starter.up.wait_for("joint stream of 14 joints")
+    assert "joint stream of 14 joints" in starter.up.text
     return starter
 
 

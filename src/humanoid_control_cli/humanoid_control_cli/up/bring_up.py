@@ -66,7 +66,8 @@ def _ready(options: Options) -> Command:
     title = options.robot.title
     program = (sys.executable, "-m", "humanoid_control_cli.up.wait_until_up")
     # In the background: the robot is up sooner.
-    return Command("ready", (*BACKGROUND, *program, title, *next_command), required=False)
+    words = title, "joint stream" if options.joint_stream else "", *next_command
+    return Command("ready", (*BACKGROUND, *program, *words), required=False)
 
 
 def _command(process: Process) -> Command:

@@ -23,7 +23,6 @@ NOT_FOUND: Final = (
     "the robot's control process does not run, or has no tick records (its log states why)"
 )
 NOT_LOADED: Final = "the joint stream's controller is not loaded: `hc load` it"
-LOAD_AGAIN: Final = 3_000_000_000  # [ns] after a controller could not be loaded
 
 logger = logging.getLogger(__name__)
 
@@ -32,7 +31,8 @@ class Attachment:
     """The robot, once its control process runs and has the controller of the joint stream.
 
     Args:
-        load: has the controller loaded; None: it is loaded otherwise. Must not wait.
+        load: has the controller loaded, and returns why it is not yet; None: it is loaded
+            otherwise. Must not wait.
         clock: the robot's clock [ns].
     """
 
@@ -40,7 +40,7 @@ class Attachment:
         self,
         link: RobotLink,
         clock: Callable[[], int],
-        load: Callable[[], None] | None,
+        load: Callable[[], str] | None,
         namespace: str = ROOT,
         records: RecordStore = RecordStore(),  # noqa: B008 - without state
     ) -> None:
@@ -50,7 +50,6 @@ class Attachment:
         self._namespace, self._records = namespace, records
         self._descriptor = -1
         self._place = (0, 0)  # device and inode of the file
-        self._loaded_at = 0
         self._problem = ""
 
     def poll(self) -> None:
@@ -68,8 +67,7 @@ class Attachment:
         try:
             self._attach(record)
         except FileNotFoundError:
-            self.obstacle = NOT_LOADED
-            self._have_it_loaded()
+            self.obstacle = NOT_LOADED if self._load is None else self._load()
         except BlockingIOError:
             self._warn("another server of the joint stream runs for this robot")
         except (OSError, RobotError) as error:
@@ -124,12 +122,6 @@ class Attachment:
                     if record.writer_lives():
                         return record
         return None
-
-    def _have_it_loaded(self) -> None:
-        now = self._clock()
-        if self._load is not None and now - self._loaded_at > LOAD_AGAIN:
-            self._loaded_at = now
-            self._load()
 
     def _warn(self, text: str) -> None:
         self.obstacle = text

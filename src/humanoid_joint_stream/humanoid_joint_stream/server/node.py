@@ -42,6 +42,7 @@ NODE: Final = "joint_stream"
 HEARTBEAT: Final = 0.01  # [s] between two polls of the robot
 ATTACH: Final = 20  # polls between two searches for the control process
 CLEARING: Final = 3.0  # [s] the mode manager may take to clear a fault
+LOAD_AGAIN: Final = 3.0  # [s] after the controller could not be loaded
 SWITCH_INTERVAL: Final = 0.0005  # [s] after which one of the process's threads makes way
 END: Final = 0.5  # [s] calls may take to end
 
@@ -78,6 +79,8 @@ class RosRobotLink(RobotLink):
         self._modes = self.node.create_publisher(ControlMode, "control_mode", 10)
         self.node.create_subscription(ControlMode, "control_mode", self._on_statement, 10)
         self._clear = self.node.create_client(ClearFault, "mode_manager/clear_fault")
+        self._not_loaded = "the joint stream's controller is being loaded: try again"
+        self._load_again = 0.0  # [s]
         self._load = self.node.create_client(LoadController, "controller_manager/load_file")
 
     @property
@@ -114,17 +117,21 @@ class RosRobotLink(RobotLink):
         files = records.files(self.namespace)
         return records.attach(files[-1]).facts.robot_description if files else ""
 
-    def load(self) -> None:
-        """Have the controller loaded; log why it is not."""
-        if not self._load.service_is_ready():
-            return
-        request = LoadController.Request(file=str(Path(self.parameters.controller_file).resolve()))
-        self._load.call_async(request).add_done_callback(self._on_loaded)
+    def load(self) -> str:
+        """Have the controller loaded, again after a while; return why it is not yet."""
+        now = time.monotonic()
+        if now > self._load_again and self._load.service_is_ready():
+            self._load_again = now + LOAD_AGAIN
+            path = Path(self.parameters.controller_file).resolve()
+            call = self._load.call_async(LoadController.Request(file=str(path)))
+            call.add_done_callback(self._on_loaded)
+        return self._not_loaded
 
     def _on_loaded(self, call: Any) -> None:
         answer = call.result()
         if answer is not None and not answer.success:
-            logger.error("the controller of the joint stream: %s", answer.message)
+            self._not_loaded = f"the controller of the joint stream: {answer.message}"
+            logger.error("%s", self._not_loaded)
 
     def _on_statement(self, message: ControlMode) -> None:
         found = situation_of(message)
