@@ -12,7 +12,7 @@ import pytest
 
 from humanoid_control_common.tick_records.record_file import RecordStore, create
 from humanoid_joint_stream.server import attachment as module
-from humanoid_joint_stream.server.attachment import NOT_LOADED, Attachment
+from humanoid_joint_stream.server.attachment import Attachment
 from humanoid_joint_stream.shared import stream_file
 from humanoid_joint_stream.shared.stream_file import StreamFile
 from src.humanoid_joint_stream.test.joint_bench import Bench
@@ -51,24 +51,22 @@ def test_a_robot_stays_attached_while_its_process_cannot_be_checked(
         assert attachment.robot is robot
 
 
-def test_a_controller_that_is_not_loaded_is_loaded_or_the_operator_is_told(
+def test_a_controller_that_is_not_loaded_is_loaded_and_a_client_told_why_it_is_not_yet(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     create(FACTS, tmp_path)
     monkeypatch.setattr(module, "path_of", lambda namespace: tmp_path / "none.stream")
-    answers = iter(["it is being loaded", "its file is wrong"])
-    for load, obstacles in (
-        (None, [NOT_LOADED]),
-        (lambda: next(answers), ["it is being loaded", "its file is wrong"]),
-    ):
-        waiting = Attachment(Link(Bench()), lambda: 0, load, records=RecordStore(tmp_path))
-        for expected in obstacles:
-            waiting.poll()
-            assert waiting.obstacle == expected
+    answers = ["it is being loaded", "its file is wrong"]
+    loads = iter(answers)
+    link, records = Link(Bench()), RecordStore(tmp_path)
+    waiting = Attachment(link, lambda: 0, lambda: next(loads), records=records)
+    for expected in answers:
+        waiting.poll()
+        assert waiting.obstacle == expected
 
 
-def test_a_process_that_has_ended_is_left(
-    attachment: Attachment, monkeypatch: pytest.MonkeyPatch
+def test_a_process_that_has_ended_is_left_and_its_memory_removed(
+    attachment: Attachment, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     attachment.poll()
     robot = attachment.robot
@@ -77,6 +75,7 @@ def test_a_process_that_has_ended_is_left(
     attachment.poll()
     assert attachment.robot is None
     assert robot.states.end == "the control process has ended"
+    assert not list(tmp_path.glob("*.stream"))
 
 
 def test_the_obstacle_tells_a_missing_process_from_a_controller_that_is_not_loaded(

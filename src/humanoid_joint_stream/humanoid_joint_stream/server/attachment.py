@@ -81,6 +81,10 @@ class Attachment:
         self.obstacle = why
         robot.session.stop(Status.INACTIVE, why)
         robot.states.stop(why)
+        if not robot.session.file.writer_lives():  # where it was killed, it leaves its memory
+            with suppress(OSError):
+                if self._is_in_place():
+                    path_of(self._namespace).unlink()
         release(self._descriptor)
         logger.info("joint stream ends: %s", why)
 
@@ -105,13 +109,17 @@ class Attachment:
         try:
             if not robot.session.file.writer_lives():
                 return ENDED
-            status = path_of(self._namespace).stat()
+            same = self._is_in_place()
         except FileNotFoundError:
             return ENDED
         except OSError:
             return ""  # unknown now, for example while no descriptor is free
-        same = (status.st_dev, status.st_ino) == self._place
         return "" if same else "the controller of the joint stream was loaded anew"
+
+    def _is_in_place(self) -> bool:
+        """Return whether the path has the file that this server uses. Raises OSError."""
+        status = path_of(self._namespace).stat()
+        return (status.st_dev, status.st_ino) == self._place
 
     def _record(self) -> RecordFile | None:
         """Return the tick records of the control process, if it runs."""
