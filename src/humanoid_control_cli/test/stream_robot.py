@@ -37,7 +37,8 @@ def brought_up(starter: Starter, backend: str, controllers: Path, *words: str) -
     options = ("--no-viewer", "--no-black-box", "--joint-stream", "--controllers", str(controllers))
     starter.up = starter.hc("up", backend, *options, *words)
     starter.up.wait_for("Prime is up")
-    assert "joint stream of 14 joints" in starter.up.text
+    with JointClient(local_address(int(starter.environment["ROS_DOMAIN_ID"]))) as at_once:
+        assert len(at_once.config) == 14
     return starter
 
 
