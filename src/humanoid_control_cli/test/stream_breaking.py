@@ -18,7 +18,7 @@ import numpy as np
 
 from benchmarks.support.http2 import DATA, Connection, frame, prefixed
 from humanoid_joint_client import joint_stream_pb2 as pb
-from humanoid_joint_client.status import Status
+from humanoid_joint_client.status import Execution, Status
 from src.humanoid_control_cli.test.conftest import TIMEOUT
 from src.humanoid_control_cli.test.stream_robot import Ticks, is_stiff, stiff_beyond
 
@@ -51,6 +51,11 @@ class Owner:
             assert fault.clearable, fault
             self._call("ClearFault", pb.ClearFaultRequest(id=fault.id, lease=self.lease), pb.Reply)
         return len(faults)
+
+    def is_followed(self) -> bool:
+        """Return whether a command is executed; a pose that is held is stiff, too."""
+        feedback = pb.Feedback.FromString(self._connection.call("GetFeedback", b""))
+        return bool(feedback.execution == Execution.FOLLOWING)
 
     def end(self) -> None:
         self._call("ReturnLease", pb.LeaseToken(token=self.lease), pb.Reply)
@@ -163,11 +168,10 @@ def disconnect(owner: Owner, ticks: Ticks, chance: Random) -> Disconnect:
 
 def _stream(sender: Sender, owner: Owner, ticks: Ticks, chance: Random, until: int) -> None:
     """Send `until` updates at random times; wait until the robot executes one."""
-    before = ticks.number
     for _ in range(until):
         sender.send(owner.update(ticks, chance.randrange(60 * MS, 400 * MS)))
         time.sleep(chance.random() * 0.006)
-    _comes(lambda: bool(is_stiff(ticks.since(before)).any()))
+    _comes(owner.is_followed)
     time.sleep(chance.random() * 0.01)
     sender.send(owner.update(ticks, chance.randrange(60 * MS, 400 * MS)))
 
@@ -188,8 +192,7 @@ def _kill(owner: Owner, ticks: Ticks, chance: Random) -> tuple[int, int]:
         finally:
             os._exit(1)
     os.close(writing)
-    before = ticks.number
-    _comes(lambda: bool(is_stiff(ticks.since(before)).any()))
+    _comes(owner.is_followed)
     time.sleep(chance.random() * 0.01)
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
