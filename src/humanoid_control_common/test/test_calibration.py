@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from humanoid_control_common.robot.calibration import (
     Calibration,
     load_calibration,
     load_complete_calibration,
+    turns_into_range,
 )
 
 JOINTS = tuple(f"joint_{i}" for i in range(14))
@@ -159,3 +161,32 @@ def test_a_joint_that_the_robot_lacks_is_refused_with_its_line(tmp_path: Path) -
     text = "".join(_entry(i) for i in range(14)).replace("joint_5:", "joint_55:")
     with pytest.raises(ConfigError, match=r":6: unknown joint 'joint_55'; the robot has: joint"):
         load_complete_calibration(_file(tmp_path, text), IDS)
+
+
+@given(st.floats(-3.0, 0.0), st.floats(0.1, 3.0), st.floats(0.0, 1.0), st.integers(-5, 5))
+def test_angle_within_the_range_is_found_again_whatever_turns_are_lost(
+    lower: float, width: float, share: float, lost: int
+) -> None:
+    angle = lower + width * (0.01 + 0.98 * share)
+    assert turns_into_range(angle - math.tau * lost, lower, lower + width) == lost
+
+
+@pytest.mark.parametrize(
+    ("angle", "lower", "upper", "turns"),
+    [
+        (1.2, -1.0, 1.0, 0),  # a little outside is left alone, on either side
+        (-1.4, -1.0, 1.0, 0),
+        (-1.4 + math.tau, -1.0, 1.0, -1),
+        (1.6, -1.0, 1.0, None),  # too far outside
+        (math.pi, -1.0, 1.0, None),
+        (3.05, -3.0, 3.0, 0),
+        (3.1, -3.0, 3.0, None),  # nearly as close to the other end
+        (0.5, -4.0, 4.0, 0),
+        (3.5, -4.0, 4.0, 0),  # two turns fit: as measured
+        (-4.6, -4.0, 4.0, None),  # and not put back by a turn
+    ],
+)
+def test_turns_are_reported_only_where_they_are_clear(
+    angle: float, lower: float, upper: float, turns: int | None
+) -> None:
+    assert turns_into_range(angle, lower, upper) == turns

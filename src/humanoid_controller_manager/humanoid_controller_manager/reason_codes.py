@@ -122,7 +122,8 @@ JOINT_DOES_NOT_FOLLOW: Final = CODES.add(
 )
 JOINT_BEYOND_STOP: Final = CODES.add(
     "JOINT_BEYOND_STOP",
-    "A joint is measured more than 0.1 rad beyond its limits, where its stops do not let it go.",
+    "A joint is measured more than 0.1 rad beyond its limits, where its stops do not let it go. "
+    "Beyond a quarter turn, no stiff mode begins.",
     "Its calibration is wrong (`hc calibrate`), or its limits in the description are. Mend it "
     "before the next stiff mode, which moves the joint by a wrong angle.",
 )

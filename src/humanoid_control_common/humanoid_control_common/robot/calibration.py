@@ -7,6 +7,7 @@ Velocity and effort take the direction only. Applied once, at the bus boundary.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import ceil, floor, tau
 from pathlib import Path
 from typing import Final
 
@@ -19,6 +20,8 @@ from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.robot.joints import FloatArray
 
 MOST_OUTSIDE: Final = 0.5  # [rad] that a joint may be found beyond its limits
+# The same as a share of the angle outside them, where that is less.
+SHARE_OUTSIDE: Final = 0.25
 # For a joint that is found farther outside.
 LOCATE: Final = (
     "turn the joint by hand to the middle of its range; or give it direction 1 and homing_offset 0 "
@@ -68,6 +71,24 @@ class Calibration:
     def rate_to_joint(self, raw: FloatArray) -> FloatArray:
         """Convert raw velocities or efforts to the joint frame, or back: it is its own inverse."""
         return self.direction * raw
+
+
+def turns_into_range(angle: float, lower: float, upper: float) -> int | None:
+    """Return the whole turns that bring `angle` [rad] into the joint's range; None if unclear.
+
+    Exactly one number of turns must lead into the range, or one near it and all others far. In a
+    range of a turn or more that is never so: it must be there, or near it, as it is.
+    """
+    if upper - lower >= tau:
+        return 0 if lower - MOST_OUTSIDE <= angle <= upper + MOST_OUTSIDE else None
+    inside = range(ceil((lower - angle) / tau), floor((upper - angle) / tau) + 1)
+    if inside:
+        return inside[0]
+    near = min(MOST_OUTSIDE, SHARE_OUTSIDE * (tau - (upper - lower)))
+    below, above = floor((lower - angle) / tau), ceil((upper - angle) / tau)
+    if angle + tau * above - upper <= near:
+        return above
+    return below if lower - angle - tau * below <= near else None
 
 
 def load_calibration(

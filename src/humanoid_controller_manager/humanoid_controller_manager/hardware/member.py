@@ -2,15 +2,18 @@
 
 import logging
 import struct
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from math import inf, isinf
+from math import inf, isinf, pi
 from typing import Any, Final
+
+import numpy as np
 
 from humanoid_control_common.errors import ConfigError, HardwareError, RobotError
 from humanoid_control_common.robot.joints import FloatArray, IndexArray
 from humanoid_control_common.robot.mit_interface import JointCommand, JointState
 from humanoid_control_common.rules.diagnosis import Diagnosis
+from humanoid_control_common.rules.reasons import ReasonedError
 from humanoid_control_common.rules.safety import SafetyLevel, SafetyReport
 from humanoid_controller_manager.hardware import result_checks
 from humanoid_controller_manager.hardware_component import (
@@ -20,10 +23,12 @@ from humanoid_controller_manager.hardware_component import (
     HardwareInfo,
 )
 from humanoid_controller_manager.plugin_texts import PLUGIN_ERRORS, repr_of, told
-from humanoid_controller_manager.reason_codes import COMPONENT_FAILED
+from humanoid_controller_manager.reason_codes import COMPONENT_FAILED, JOINT_BEYOND_STOP
 
 logger = logging.getLogger(__name__)
 
+# [rad] beyond a limit: no stop yields so much, and no stiff mode begins there (ours).
+FAR_OUTSIDE: Final = pi / 2.0
 _NOTHING: Final = object()  # marks a duty without a good result so far
 
 
@@ -237,3 +242,24 @@ class Member:
             return False
         self.report = report
         return True
+
+
+def refuse_far_outside(members: Iterable[Member], state: JointState) -> None:
+    """Raise ReasonedError if a joint is measured more than FAR_OUTSIDE beyond its limits.
+
+    A stiff mode would drive it by a wrong angle, whatever its calibration file says.
+    """
+    found = []
+    for member in members:
+        limits, position = member.info.limits, state.position[member.rows]
+        beyond = np.maximum(limits.lower - position, position - limits.upper)
+        found += [
+            f"{member.info.joints[i].name} is measured at {position[i]:.2f} rad "
+            f"(limits {limits.lower[i]:.2f} to {limits.upper[i]:.2f})"
+            for i in np.flatnonzero(beyond > FAR_OUTSIDE).tolist()
+        ]
+    if found:
+        raise ReasonedError(
+            JOINT_BEYOND_STOP,
+            f"{', '.join(found)}: turn it by hand into its range, or calibrate it (`hc calibrate`)",
+        )

@@ -15,10 +15,8 @@ from humanoid_control_common.rules.reason_codes import IMPEDANCE_NOT_CONFIRMED
 from humanoid_control_common.rules.reasons import NO_REASON, Reason, joined
 from humanoid_controller_manager.controller import Progress
 from humanoid_controller_manager.hardware.hardware_group import HardwareGroup
-from humanoid_controller_manager.loop.controller_group import (
-    ControllerGroup,
-    MemberError,
-)
+from humanoid_controller_manager.hardware.member import refuse_far_outside
+from humanoid_controller_manager.loop.controller_group import ControllerGroup, MemberError
 from humanoid_controller_manager.loop.mode_controllers import (
     ControllerSlot,
     LentCommand,
@@ -172,7 +170,7 @@ class ActiveController:
         prepares = slot.needs_stiffness and self._hardware.confirms_impedance
         try:
             if prepares:
-                _check_start(slot, tick)
+                self._check_start(slot, tick)
             else:
                 self._start(slot, tick, command)
         except PLUGIN_ERRORS as error:
@@ -301,10 +299,19 @@ class ActiveController:
 
     def _start(self, slot: Runnable, tick: Tick, command: JointCommand) -> None:
         """Check and activate `slot`. Raises what it raises."""
-        _check_start(slot, tick)
+        self._check_start(slot, tick)
         slot.activate(tick, command)
         self._lent = LentCommand(len(self._hardware.joints))
         self.held_back = None  # that was another controller's command
+
+    def _check_start(self, slot: Runnable, tick: Tick) -> None:
+        """Raise what `slot` raises if it cannot start now. A safe mode is never refused.
+
+        Raises ReasonedError for a stiff mode while a joint is measured far outside its limits.
+        """
+        if slot.mode not in SAFE_MODES:
+            refuse_far_outside(self._hardware.members, tick.state)
+            slot.check_start(tick)
 
     def _enter(self, slot: Runnable, now: float, phase: Phase) -> None:
         self.leave()
@@ -378,12 +385,6 @@ class ActiveController:
             return Reason.of(INVALID_COMMAND, f"{text}, expected 0, for {joints}"), None
         np.copyto(command.array, candidate.array)
         return NO_REASON, None
-
-
-def _check_start(slot: Runnable, tick: Tick) -> None:
-    """Raise what `slot` raises if it cannot start now. A safe mode is never refused."""
-    if slot.mode not in SAFE_MODES:
-        slot.check_start(tick)
 
 
 def _reason_of(slot: Runnable, error: BaseException) -> Reason:

@@ -159,6 +159,27 @@ def test_start_is_checked_on_hardware_that_takes_gains_in_every_tick(rig: Any) -
     assert robot.controllers["remote"].calls == []
 
 
+@pytest.mark.parametrize("confirms", [False, True])
+@pytest.mark.parametrize(("beyond", "begins"), [(1.5, True), (1.6, False), (-1.6, False)])
+def test_no_stiff_mode_begins_while_a_joint_is_measured_far_outside_its_limits(
+    rig: Any, confirming_hardware: Any, scripted_hardware: Any, confirms: bool, beyond, begins
+) -> None:
+    hardware = (confirming_hardware if confirms else scripted_hardware)()
+    robot = rig({"arm": (hardware, ("a", "b", "c"))}).start("damped")
+    limits = robot.limits.joint_limits
+    end = limits.upper[1] if beyond > 0.0 else limits.lower[1]
+    hardware.measured[0, 1] = end + beyond
+    robot.ask("standby")
+    snapshot = robot.tick()
+    assert (snapshot.controller == "standby") == begins
+    assert (snapshot.refusal is None) == begins
+    if snapshot.refusal is not None:
+        assert "JOINT_BEYOND_STOP" in snapshot.refusal.reason.codes
+        assert "b is measured at" in snapshot.refusal.reason.text
+        assert robot.run("limp").fall is None
+        assert robot.run("damped").fall is None
+
+
 def test_the_start_of_a_safe_mode_is_never_refused(rig: Any) -> None:
     robot = rig().start("limp")
     robot.run("torque")

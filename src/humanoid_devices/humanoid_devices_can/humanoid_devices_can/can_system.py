@@ -68,7 +68,9 @@ class CanSystem(HardwareComponent):
         self._effort_limit = np.minimum(settings.limits.effort, self._family.effort_limit)
         self._frame = JointFrame(settings.calibration)
         self._monitor = self._new_monitor()
-        self._lifecycle = BusLifecycle(settings, self._family, self._timing, self._host)
+        self._lifecycle = BusLifecycle(
+            settings, self._family, self._frame, self._timing, self._host
+        )
         self._diagnostics = CanDiagnostics(settings, self._timing, self._clock)
         self._lower = JointCommand(len(self._all))  # the lower of old and new gains
         self.saturations = np.zeros(len(self._all), dtype=np.int64)  # commands, by motor
@@ -240,6 +242,11 @@ class CanSystem(HardwareComponent):
         """See HardwareComponent."""
         values = ComponentValues(self._monitor, self.saturations)
         return self._diagnostics.take(self._lifecycle.session, values)
+
+    @property
+    def teleports(self) -> int:
+        """See HardwareComponent: turns found anew shift the measured position, not the joint."""
+        return self._frame.shifts
 
     @property
     def sample_age(self) -> float:

@@ -177,10 +177,12 @@ MOTOR_NO_ANSWER: Final = CODES.add(
 )
 JOINT_MISPLACED: Final = CODES.add(
     "JOINT_MISPLACED",
-    "A joint is measured more than 0.5 rad beyond its limits: its calibration is wrong, or its "
-    "encoder has lost turns. A stiff mode would drive it into its stop.",
-    "Turn the joint by hand into its range; is `homing_offset` in rad? Else give the joint "
-    "direction 1 and homing_offset 0 in the calibration file, and calibrate it again.",
+    "A joint is measured outside its range, and no whole number of turns brings it there: a stiff "
+    "mode would drive it into its stop.",
+    "Turn the joint by hand into its range; is `homing_offset` in rad? Has a tool changed a "
+    "Robstride's zero or its `add_offset` (0x702B)? With `zero_sta` (0x7029) 1, saved, it wakes up "
+    "within half a turn of its zero. Else give the joint direction 1 and homing_offset 0 in the "
+    "calibration file, and calibrate it again.",
 )
 MOTOR_REFUSED: Final = CODES.add(
     "MOTOR_REFUSED",

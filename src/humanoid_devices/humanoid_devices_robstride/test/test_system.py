@@ -48,10 +48,22 @@ def motors(
     return make
 
 
-def test_a_joint_far_outside_its_range_is_refused_and_all_motors_are_disabled(motors) -> None:
-    bench, rig = motors(calibration=[(1, 0.0), (1, math.tau)])
-    with pytest.raises(HardwareError, match=r"j1 \(id 6\): measured at -6.28 rad"):
+@pytest.mark.parametrize(
+    ("angle", "refused"), [(math.tau, False), (-math.tau, False), (3.0, True), (12.0, True)]
+)
+def test_a_joint_is_refused_unless_whole_turns_bring_it_into_a_range_that_its_motor_can_tell(
+    motors, angle: float, refused: bool
+) -> None:
+    """Two turns away, a part of the range is beyond the 4 pi of a frame."""
+    bench, rig = motors(calibration=[(1, 0.0), (-1, 0.1)])
+    bench.plant.set_state(1, angle, 0.0)
+    if not refused:
         rig.activate()
+        assert rig.state.position[1] == pytest.approx(0.1, abs=1e-3)
+        return
+    with pytest.raises(HardwareError, match=r"j1 \(id 6\): measured at") as raised:
+        rig.activate()
+    assert "JOINT_MISPLACED" in raised.value.reason.codes
     assert not any(bench.drive(id_)["firmware"]["enabled"] for id_ in IDS)
 
 

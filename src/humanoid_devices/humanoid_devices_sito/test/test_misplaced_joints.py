@@ -30,7 +30,7 @@ def motors(can_bench: MakeBench, can_info: MakeInfo, can_rig: MakeRig) -> Make:
     return make
 
 
-@pytest.mark.parametrize("calibration", [(1, 2.51), (-1, -2.51), (1, math.tau)])
+@pytest.mark.parametrize("calibration", [(1, 2.51), (-1, -2.51), (1, math.tau - 3.0)])
 def test_the_start_refuses_a_joint_far_outside_its_range_and_disables_all(
     motors, calibration: tuple[int, float]
 ) -> None:
@@ -40,6 +40,18 @@ def test_the_start_refuses_a_joint_far_outside_its_range_and_disables_all(
     assert "j0" not in str(error.value)
     assert "JOINT_MISPLACED" in error.value.reason.codes
     assert not any(bench.drive(id_)["firmware"]["enabled"] for id_ in IDS)
+
+
+def test_whole_turns_are_added_to_what_is_measured_and_taken_from_what_is_commanded(
+    motors,
+) -> None:
+    bench, rig = motors((1, math.tau + 0.1), (-1, 0.2 - 2.0 * math.tau))
+    rig.activate()
+    assert rig.state.position == pytest.approx([-0.1, 0.2], abs=1e-3)
+    rig.command.position[:], rig.command.stiffness[:], rig.command.damping[:] = 0.5, 5.0, 1.0
+    assert rig.run(2.0).level is SafetyLevel.OK
+    assert rig.state.position == pytest.approx([0.5, 0.5], abs=0.05)
+    assert [bench.drive(id_)["position"] for id_ in IDS] == pytest.approx([0.6, -0.3], abs=0.05)
 
 
 def test_a_joint_a_little_outside_or_without_calibration_is_taken_as_measured(motors) -> None:

@@ -1,16 +1,19 @@
 """Enable and disable motors, all at the same time, each with its acknowledgement."""
 
+import logging
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from math import tau
 from typing import Final
 
 import numpy as np
 
-from humanoid_control_common.robot.calibration import LOCATE, MOST_OUTSIDE
+from humanoid_control_common.robot.calibration import LOCATE, turns_into_range
 from humanoid_control_common.robot.mit_interface import JointCommand
 from humanoid_control_common.rules.reasons import Reason, joined
 from humanoid_devices_can.errors import MotorError
+from humanoid_devices_can.joint_frame import JointFrame
 from humanoid_devices_can.motor_protocol import Exchange, MotorFamily
 from humanoid_devices_can.reason_codes import (
     INVALID_FRAME,
@@ -23,7 +26,14 @@ from humanoid_devices_can.session.session import Session
 from humanoid_devices_can.settings import CanSettings
 from humanoid_devices_can.timing import Timing
 
+logger = logging.getLogger(__name__)
+
 Failures = dict[int, Reason]  # by motor
+# For a joint whose range lies whole turns beyond what the wire can carry.
+_POWER_CYCLE: Final = (
+    "so many turns away, its motor can't tell every angle of the range: switch the motor off and "
+    "on with the joint in the middle of its range"
+)
 LIMP_REPEATS: Final = 3  # before a motor is enabled: one lost frame must not leave it stiff
 
 
@@ -31,9 +41,14 @@ class Activation:
     """Enables and disables motors of a session."""
 
     def __init__(
-        self, settings: CanSettings, family: MotorFamily, session: Session, timing: Timing
+        self,
+        settings: CanSettings,
+        family: MotorFamily,
+        frame: JointFrame,
+        session: Session,
+        timing: Timing,
     ) -> None:
-        self._settings, self._family = settings, family
+        self._settings, self._family, self._frame = settings, family, frame
         self._session, self._timing = session, timing
 
     def bring_up(self, motors: Sequence[int], may_enable: Callable[[], bool]) -> None:
@@ -158,16 +173,31 @@ class Activation:
         return {m: unmeasured for m in motors if not states[m].measured}
 
     def _misplaced(self, motors: Iterable[int]) -> Failures:
-        """Return the motors of joints far outside their ranges, without those not calibrated."""
-        calibration, limits = self._settings.calibration, self._settings.limits
+        """Have the turns added that bring joints into their ranges; return those outside nonetheless.
+
+        A joint that is not calibrated may be outside.
+        """
+        settings, frame, found = self._settings, self._frame, {}
+        calibration, limits = settings.calibration, settings.limits
         raw = np.array([state.position for state in self._session.states])
         angles, known = calibration.position_to_joint(raw), calibration.known
-        found = {}
+        added, turned = frame.turns.copy(), []
         for m in motors:
             angle, lower, upper = float(angles[m]), float(limits.lower[m]), float(limits.upper[m])
-            if known[m] and not lower - MOST_OUTSIDE <= angle <= upper + MOST_OUTSIDE:
-                text = f"measured at {angle:.2f} rad (limits {lower:.2f} to {upper:.2f}): {LOCATE}"
-                found[m] = Reason.of(JOINT_MISPLACED, text)
+            turns = turns_into_range(angle, lower, upper)
+            added[m] = (turns or 0) * calibration.direction[m] * tau
+            ends = calibration.position_to_raw(np.array([[lower], [upper]]))[:, m] - added[m]
+            text = f"measured at {angle:.2f} rad (limits {lower:.2f} to {upper:.2f}): "
+            if turns is None and known[m]:
+                found[m] = Reason.of(JOINT_MISPLACED, text + LOCATE)
+            elif turns and np.abs(ends).max() > self._family.position_limit[m]:
+                found[m] = Reason.of(JOINT_MISPLACED, text + _POWER_CYCLE)
+            elif turns and added[m] != frame.turns[m]:
+                turned.append(f"{settings.motors[m].joint} {turns:+d}")
+        if not np.array_equal(added, frame.turns):
+            frame.turns = added
+        if turned:
+            logger.info("%s: whole turns added to positions: %s", settings.name, ", ".join(turned))
         return found
 
     def _problem(self, failures: Mapping[int, Reason], began: float) -> Reason:

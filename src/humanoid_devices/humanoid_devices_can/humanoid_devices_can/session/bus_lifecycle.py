@@ -20,6 +20,7 @@ from humanoid_devices_can.guard.guard_client import (
     needs_guard,
 )
 from humanoid_devices_can.host import CanHost
+from humanoid_devices_can.joint_frame import JointFrame
 from humanoid_devices_can.motor_monitor import MotorMonitor
 from humanoid_devices_can.motor_protocol import MotorFamily
 from humanoid_devices_can.reason_codes import (
@@ -46,13 +47,14 @@ class BusLifecycle:
         self,
         settings: CanSettings,
         family: MotorFamily,
+        frame: JointFrame,
         timing: Timing,
         host: CanHost,
     ) -> None:
         self.session: Session | None = None
         self.paused: frozenset[int] = frozenset()  # motors that are being enabled
         self._settings, self._family, self._timing = settings, family, timing
-        self._host = host
+        self._frame, self._host = frame, host
         self._all = range(len(settings.motors))
         self._lost = NO_REASON  # why the adapter was lost before the guard acted, if it was
         self._silent: Collection[Motor] = ()  # those that sent nothing before the guard acted
@@ -273,7 +275,7 @@ class BusLifecycle:
         return f"the control loop stood still for more than {self._settings.guard_timeout:g} s"
 
     def _activation(self, session: Session) -> Activation:
-        return Activation(self._settings, self._family, session, self._timing)
+        return Activation(self._settings, self._family, self._frame, session, self._timing)
 
     def _close(self, *, leave: bool = False) -> None:
         """Close the bus; `leave` the motors to the guard."""

@@ -1,39 +1,19 @@
 """Conversion between the frames of joint and drive: counts, direction, offset, whole turns."""
 
 import logging
-from math import ceil, floor, tau
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from humanoid_control_common.clamping import clamp
-from humanoid_control_common.robot.calibration import LOCATE, MOST_OUTSIDE
+from humanoid_control_common.robot.calibration import LOCATE, turns_into_range
 from humanoid_control_common.robot.joints import FloatArray
 from humanoid_control_common.robot.mit_interface import JointState
 from humanoid_control_common.robot.units import Encoder
 from humanoid_devices_erob.errors import TurnsError
 from humanoid_devices_erob.master.process_image import ProcessImage
 from humanoid_devices_erob.settings import Settings
-
-# That a joint may be beyond its limits and still be located, as a share of the angle outside them.
-SHARE_OUTSIDE: Final = 0.25
-
-
-def turns_into_range(angle: float, lower: float, upper: float) -> int | None:
-    """Return the whole turns that bring `angle` [rad] into the joint's range; None if unclear.
-
-    Exactly one number of turns must lead into the range, or one near it and all others far.
-    """
-    inside = range(ceil((lower - angle) / tau), floor((upper - angle) / tau) + 1)
-    if inside:
-        return inside[0] if len(inside) == 1 else None
-    near = min(MOST_OUTSIDE, SHARE_OUTSIDE * (tau - (upper - lower)))
-    below, above = floor((lower - angle) / tau), ceil((upper - angle) / tau)
-    if angle + tau * above - upper <= near:
-        return above
-    return below if lower - angle - tau * below <= near else None
-
 
 logger = logging.getLogger(__name__)
 

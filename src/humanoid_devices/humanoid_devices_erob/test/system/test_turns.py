@@ -6,14 +6,12 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from humanoid_control_common.robot.joints import JointLimits, JointSet
 from humanoid_control_common.rules.modes import Mode
 from humanoid_control_common.rules.reasons import Reason
 from humanoid_controller_manager.safety.measurement_check import ASSUMED_FRICTION, MeasurementCheck
-from humanoid_devices_erob.drive.joint_frame import JointFrame, turns_into_range
+from humanoid_devices_erob.drive.joint_frame import JointFrame
 from humanoid_devices_erob.errors import TurnsError
 from humanoid_devices_erob.master.process_image import ProcessImage
 from humanoid_devices_erob.settings import parse_settings
@@ -25,32 +23,6 @@ LIMITS = JointLimits(
     velocity=np.full(2, 4.0),
     effort=np.full(2, 30.0),
 )
-
-
-@given(st.floats(-3.0, 0.0), st.floats(0.1, 3.0), st.floats(0.0, 1.0), st.integers(-5, 5))
-def test_angle_within_the_range_is_found_again_whatever_turns_are_lost(
-    lower: float, width: float, share: float, lost: int
-) -> None:
-    angle = lower + width * (0.01 + 0.98 * share)
-    assert turns_into_range(angle - math.tau * lost, lower, lower + width) == lost
-
-
-@pytest.mark.parametrize(
-    ("angle", "lower", "upper", "turns"),
-    [
-        (1.2, -1.0, 1.0, 0),  # a little outside is left alone, on either side
-        (-1.4, -1.0, 1.0, 0),
-        (-1.4 + math.tau, -1.0, 1.0, -1),
-        (1.6, -1.0, 1.0, None),  # too far outside
-        (math.pi, -1.0, 1.0, None),
-        (3.05, -3.0, 3.0, 0),
-        (3.1, -3.0, 3.0, None),  # nearly as close to the other end
-        (0.5, -4.0, 4.0, 0),
-        (3.5, -4.0, 4.0, None),  # two turns fit
-    ],
-)
-def test_turns_are_reported_only_where_they_are_clear(angle, lower, upper, turns) -> None:
-    assert turns_into_range(angle, lower, upper) == turns
 
 
 def test_joint_that_is_not_clear_is_named_unless_it_has_no_calibration(make_info) -> None:
