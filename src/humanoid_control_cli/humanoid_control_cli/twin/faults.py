@@ -7,6 +7,7 @@ from typing import Final
 from humanoid_bringup.virtual_robot import control_socket
 from humanoid_control_cli.domain import robot_in_words, robot_namespace
 from humanoid_control_cli.errors import NoAnswerError, RefusedError
+from humanoid_twin.can.motors.families import MOTOR_FAMILIES
 from humanoid_twin.erob.faults import DriveError
 from humanoid_twin.errors import TwinError
 from humanoid_twin.robot.actuators import BusAddress
@@ -16,7 +17,7 @@ _CLEAR: Final = "`hc clear-fault` enables it again"
 
 
 def break_joint(joint: str, error: str | None) -> str:
-    """Have the drive of `joint` find a fault: `error` of an eRob, a CAN motor's only one.
+    """Have the drive of `joint` find a fault: `error` of an eRob, its family's of a CAN motor.
 
     Raises RefusedError for what can't be, and NoAnswerError without a virtual robot.
     """
@@ -25,8 +26,10 @@ def break_joint(joint: str, error: str | None) -> str:
         if address["bus"]:
             if error is not None:
                 raise RefusedError(f"{joint} has a CAN motor, which has no error codes: no --error")
-            robot.bus(address["bus"]).can_motor_fault(address["address"], 1)
-            return f"{joint} has disabled itself; {_CLEAR}"
+            bus, motor = robot.bus(address["bus"]), address["address"]
+            family = MOTOR_FAMILIES[bus.can_drives()[motor]["family"]]
+            bus.can_motor_fault(motor, family.fault)
+            return f"{joint} {family.effect}; {_CLEAR}"
         code = _code(error)
         robot.drive_error(address["address"], code)
     after = f"`hc twin mend {joint}` first, then " if code == DriveError.ENCODER_BATTERY else ""

@@ -58,6 +58,7 @@ class MotorMonitor:
             or state.fault
             or state.report
             or i in self.efforts.problems
+            or session.frame_counts.are_too_many(i, session.clock())
         ]
 
     def unreachable(self, session: Session) -> bool:
@@ -92,6 +93,8 @@ class MotorMonitor:
         # Motors answer a guard's orders, too.
         if not self.guard and session.frame_counts.are_too_many(i, now):
             text = f"{motor}: sends more frames than one motor: do two motors have this id?"
+            if not session.frame_counts.rate:
+                text += " Or has another program switched on its active reporting? Clear the fault"
             yield Problem(
                 SafetyLevel.FAULT, SafetyFlag.INVALID_FRAME, Reason.of(DUPLICATE_ID, text)
             )

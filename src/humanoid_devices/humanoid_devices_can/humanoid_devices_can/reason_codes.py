@@ -97,8 +97,10 @@ FRAMES_LOST: Final = CODES.add(
 )
 DUPLICATE_ID: Final = CODES.add(
     "DUPLICATE_ID",
-    "Two motors have one id: more frames arrive than one motor sends.",
-    "Give each motor an id of its own with the vendor's tool; `candump canX` shows the ids.",
+    "More frames arrive than one motor sends: two motors have one id, or another program has told "
+    "a Robstride to report by itself.",
+    f"Give each motor an id of its own with the vendor's tool, {_CLEAR}: that ends reporting, too. "
+    "`candump canX` shows the ids.",
 )
 TEMPERATURE_LIMIT: Final = CODES.add(
     "TEMPERATURE_LIMIT",

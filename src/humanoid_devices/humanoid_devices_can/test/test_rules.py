@@ -12,12 +12,18 @@ from hypothesis import strategies as st
 
 from humanoid_control_common.robot.calibration import Calibration
 from humanoid_control_common.robot.mit_interface import JointCommand, JointState
-from humanoid_control_common.rules.reasons import Reason
-from humanoid_devices_can.bus.bus import CanFrame
+from humanoid_control_common.rules.reasons import Reason, ReasonCode
+from humanoid_devices_can.bus.bus import BusSettings, CanFrame, ErrorFrame
+from humanoid_devices_can.bus.error_frames import BusEvent
 from humanoid_devices_can.frame_share import FrameShare
 from humanoid_devices_can.joint_frame import JointFrame
 from humanoid_devices_can.motor_protocol import Exchange, Feedback, MotorState
-from humanoid_devices_can.reason_codes import MOTOR_NO_ANSWER, MOTOR_REFUSED
+from humanoid_devices_can.reason_codes import (
+    ERROR_FRAMES,
+    MOTOR_NO_ANSWER,
+    MOTOR_REFUSED,
+    NOT_ACKNOWLEDGED,
+)
 from humanoid_devices_can.session.acknowledged_requests import REFUSED, AcknowledgedRequests
 from humanoid_devices_can.session.health import FrameCounts, Health
 from humanoid_devices_can.session.transmit_queue import (
@@ -239,6 +245,32 @@ def test_two_motors_that_send_are_a_duplicate_until_one_leaves() -> None:
     assert counts.are_too_many(1, now)
     assert not counts.are_too_many(0, now)
     assert not counts.are_too_many(1, now + 5.0)
+
+
+@pytest.mark.parametrize("passive", [False, True], ids=["active", "after the passive state"])
+@pytest.mark.parametrize(
+    ("event", "data", "code"),
+    [
+        (0x20, "0000000000000000", NOT_ACKNOWLEDGED),
+        (0xA8, "0000000000000000", NOT_ACKNOWLEDGED),
+        (0x88, "0000001900000000", NOT_ACKNOWLEDGED),  # the slot
+        (0x88, "0000001b00000000", NOT_ACKNOWLEDGED),  # its delimiter
+        (0x8C, "0020801900008000", NOT_ACKNOWLEDGED),  # sending, with the passive state
+        (0x88, "0000021b00000000", ERROR_FRAMES),  # form error there
+        (0x88, "0000800800000000", ERROR_FRAMES),  # in the data
+        (0x88, "0000000000000000", ERROR_FRAMES),
+        (0x08, "", ERROR_FRAMES),
+    ],
+)
+def test_error_frames_tell_missing_motors_from_a_wrong_bit_rate(
+    passive: bool, event: int, data: str, code: ReasonCode
+) -> None:
+    health = Health()
+    if passive:
+        health.take_error(ErrorFrame(BusEvent.CONTROLLER, bytes([0, 0x20, 0, 0])), 1.0)
+    health.take_error(ErrorFrame(BusEvent(event), bytes.fromhex(data)), 1.1)
+    bus = BusSettings("socketcan", "can0", 1_000_000, {}, True)
+    assert health.symptom(bus, 0.5, stuck=False).codes == (code.name,)
 
 
 @pytest.mark.parametrize("rate", [0.0, 200.0], ids=["answers", "talks"])

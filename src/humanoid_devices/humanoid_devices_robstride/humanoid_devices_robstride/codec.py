@@ -85,6 +85,7 @@ class ParameterId(IntEnum):
     TORQUE_LIMIT = 0x700B  # f32 [Nm]
     CURRENT_LIMIT = 0x7018  # f32 [A]
     CAN_TIMEOUT = 0x7028  # u32, 0: never
+    ADD_OFFSET = 0x702B  # f32 [rad] added to the position (public)
 
 
 def identifier(type: CommunicationType, extra: int, device: int) -> int:
@@ -181,7 +182,7 @@ def reset_status(host: int, device: int) -> tuple[int, int]:
 class FaultReport:
     """An unsolicited report of a motor when a fault appears or disappears.
 
-    The place of the motor's id is assumed to be that of a status frame; confirm on hardware.
+    The place of the motor's id is that of a status frame, as in two public documents.
     """
 
     device: int  # the motor
@@ -212,6 +213,12 @@ def disable(host: int, device: int, *, clear_faults: bool = False) -> Frame:
     return identifier(CommunicationType.DISABLE, host, device), payload
 
 
+def active_report(host: int, device: int, *, on: bool) -> Frame:
+    """Return the frame that makes a motor send its status by itself, or stop it (public)."""
+    payload = bytes([1, 2, 3, 4, 5, 6, on, 0])
+    return identifier(CommunicationType.ACTIVE_REPORT, host, device), payload
+
+
 _PARAMETER: Final = Struct("<Hxx4s")
 _FLOAT: Final = Struct("<f")
 _VALUE: Final = {
@@ -219,6 +226,7 @@ _VALUE: Final = {
     ParameterId.TORQUE_LIMIT: _FLOAT,
     ParameterId.CURRENT_LIMIT: _FLOAT,
     ParameterId.CAN_TIMEOUT: Struct("<I"),
+    ParameterId.ADD_OFFSET: _FLOAT,
 }
 
 
@@ -273,3 +281,8 @@ def pack_value(parameter: ParameterId, value: float) -> bytes:
     layout = _VALUE[parameter]
     whole = layout is not _FLOAT and float(value).is_integer()
     return pack(layout, parameter.name, int(value) if whole else value)
+
+
+def unpack_float(value: bytes) -> float:
+    """Return the value of a parameter of type f32."""
+    return float(_FLOAT.unpack(value)[0])

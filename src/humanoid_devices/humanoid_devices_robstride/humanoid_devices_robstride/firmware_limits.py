@@ -14,6 +14,7 @@ from humanoid_devices_robstride.codec import (
     ParameterId,
     ReadParameter,
     WriteParameter,
+    active_report,
     pack_value,
     parse_identifier,
 )
@@ -22,6 +23,8 @@ from humanoid_devices_robstride.codec import (
 JOINT_PARAMETERS: Final = {"torque_limit": "", "current_limit": "", "can_timeout": ""}
 TICKS_PER_SECOND: Final = 20000.0  # unit of 0x7028 (public Robstride documentation)
 _OPERATION_CONTROL: Final = 0.0  # run mode of the MIT law (public Robstride documentation)
+
+_WAY_OUT: Final = "; can_timeout: 0 in the hardware file leaves it out, and a guard takes its place"
 
 Limits = Mapping[ParameterId, float]  # in the motor's units
 
@@ -60,11 +63,20 @@ def watchdog_time(limits: Limits) -> float:
 
 
 def setting(motor: int, device: int, host: int, limits: Limits) -> Sequence[Exchange]:
-    """Return the exchanges that set `limits` on the motor with id `device`, in order."""
+    """Return the exchanges that set `limits` on the motor with id `device`, in order.
+
+    Settings that another program may have left come first, since they need no answer: a motor that
+    reports by itself is told to stop (Activation finds one that does not), and its offset is read.
+    """
+    foreign = (
+        active_report(host, device, on=False),
+        ReadParameter(host, device, ParameterId.ADD_OFFSET).encode(),
+    )
     return [
         Exchange(
             motor,
             (
+                *foreign,
                 WriteParameter(host, device, parameter, pack_value(parameter, value)).encode(),
                 ReadParameter(host, device, parameter).encode(),
             ),
@@ -75,6 +87,8 @@ def setting(motor: int, device: int, host: int, limits: Limits) -> Sequence[Exch
 
 
 def _reads_back(device: int, parameter: ParameterId, value: bytes) -> Judge:
+    is_timeout = parameter is ParameterId.CAN_TIMEOUT
+
     def judge(identifier: int, payload: bytes) -> str | None:
         if parse_identifier(identifier)[0] is not CommunicationType.READ_PARAMETER:
             return None
@@ -83,7 +97,9 @@ def _reads_back(device: int, parameter: ParameterId, value: bytes) -> Judge:
             return None
         name = f"{parameter.name.lower()} (0x{parameter:04X})"
         if answer.refused:
-            return f"has no {name}"
+            if is_timeout and not any(value):
+                return ""  # without a time-out of the motor, a guard watches the bus
+            return f"its firmware does not let {name} be read{_WAY_OUT if is_timeout else ''}"
         if answer.value != value:
             return f"{name} reads back {answer.value.hex(' ')}, written was {value.hex(' ')}"
         return ""

@@ -1,5 +1,6 @@
 """Codec of Robstride motors: SI units at the output to raw fields and back."""
 
+import logging
 from collections.abc import Sequence
 from typing import Final
 
@@ -41,6 +42,7 @@ from humanoid_devices_robstride.codec import (
     enable,
     parse_identifier,
     reset_status,
+    unpack_float,
 )
 from humanoid_devices_robstride.firmware_limits import (
     JOINT_PARAMETERS,
@@ -49,6 +51,8 @@ from humanoid_devices_robstride.firmware_limits import (
     watchdog_time,
 )
 from humanoid_devices_robstride.models import MODELS, POSITION
+
+logger = logging.getLogger(__name__)
 
 _CENTRE: Final = 32767.0  # of a signed field: (x / limit + 1) * 32767
 _FULL: Final = 65535.0  # of an unsigned field: x / limit * 65535
@@ -67,6 +71,8 @@ class RobstrideFamily:
         """Raises ConfigError for an impossible model, host id or limit."""
         models = [MODELS[name] for name in settings.models(MODELS)]
         self._ids = [motor.id for motor in settings.motors]
+        self._names = [str(motor) for motor in settings.motors]
+        self._offsets = [0.0] * len(models)  # [rad] that the motors add by themselves
         self._index = settings.motor_at()
         self._host = integer(settings.parameters, "host_id", settings.where, 0xFF)
         _refuse_host(settings.motors, self._host)
@@ -130,6 +136,13 @@ class RobstrideFamily:
 
     def enabling(self, motor: int) -> Exchange:
         """See MotorFamily."""
+        if self._offsets[motor]:
+            logger.warning(
+                "%s: another program has set its add_offset (0x702B) to %g rad: its calibration "
+                "is right only if it was made with that",
+                self._names[motor],
+                self._offsets[motor],
+            )
         request = (enable(self._host, self._ids[motor]),)
         return Exchange(motor, request, self._reaches(motor, Mode.RUN))
 
@@ -146,7 +159,10 @@ class RobstrideFamily:
                 return self._fault_report(FaultReport.decode(identifier, payload))
             case CommunicationType.READ_PARAMETER if device == self._host:
                 answer = ReadParameter.decode(identifier, payload)
-                return Feedback(motor=self._motor(answer.sender & 0xFF))
+                motor = self._motor(answer.sender & 0xFF)
+                if answer.parameter == ParameterId.ADD_OFFSET and not answer.refused:
+                    self._offsets[motor] = unpack_float(answer.value)
+                return Feedback(motor=motor)
         raise ProtocolError(f"another sender of {kind.name} to id {device}: another host?")
 
     def _motor(self, device: int) -> int:

@@ -156,7 +156,7 @@ def test_firmware_limits_are_written_and_read_back_one_after_another(make_family
         ParameterId.CAN_TIMEOUT: 4000,  # of 50 µs
     }
     for exchange, (parameter, value) in zip(exchanges, wanted.items(), strict=True):
-        write, read = exchange.request
+        *_, write, read = exchange.request
         packed = pack_value(parameter, value)
         assert WriteParameter.decode(*write) == WriteParameter(0xFD, 5, parameter, packed)
         assert ReadParameter.decode(*read) == ReadParameter(0xFD, 5, parameter)
@@ -164,7 +164,7 @@ def test_firmware_limits_are_written_and_read_back_one_after_another(make_family
         other = ReadParameter(5, 0xFD, parameter, b"\1\2\3\4").encode()
         assert "reads back 01 02 03 04" in (exchange.judge(*other) or "")
         refused = ReadParameter(0x105, 0xFD, parameter).encode()
-        assert "has no " in (exchange.judge(*refused) or "")
+        assert "be read" in (exchange.judge(*refused) or "")
         assert exchange.judge(*ReadParameter(6, 0xFD, parameter, packed).encode()) is None
     np.testing.assert_array_equal(family.effort_limit, 2.5)
 
@@ -182,10 +182,10 @@ def test_can_timeout_is_always_set(make_family, given, rate, ticks, watchdog) ->
     """A motor may still have the value of another program."""
     family = make_family(joint={"can_timeout": given}, update_rate=rate)
     mode, timeout = family.preparing(0)
-    assert WriteParameter.decode(*mode.request[0]).parameter == ParameterId.RUN_MODE
+    assert WriteParameter.decode(*mode.request[-2]).parameter == ParameterId.RUN_MODE
     value = pack_value(ParameterId.CAN_TIMEOUT, ticks)
     wanted = WriteParameter(0xFD, 5, ParameterId.CAN_TIMEOUT, value)
-    assert WriteParameter.decode(*timeout.request[0]) == wanted
+    assert WriteParameter.decode(*timeout.request[-2]) == wanted
     np.testing.assert_array_equal(family.watchdog, watchdog)
 
 

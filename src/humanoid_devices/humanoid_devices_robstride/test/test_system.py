@@ -17,9 +17,13 @@ from humanoid_devices_can.timing import Timing
 from humanoid_devices_robstride.codec import (
     CommunicationType,
     Fault,
+    ParameterId,
     Status,
     StatusFault,
+    WriteParameter,
+    active_report,
     identifier,
+    pack_value,
 )
 from humanoid_devices_robstride.robstride_system import RobstrideSystem
 from src.humanoid_devices.test.can_bench import CanBench, CanRig, MakeBench, MakeInfo, MakeRig
@@ -56,6 +60,7 @@ def test_a_joint_is_refused_unless_whole_turns_bring_it_into_a_range_that_its_mo
 ) -> None:
     """Two turns away, a part of the range is beyond the 4 pi of a frame."""
     bench, rig = motors(calibration=[(1, 0.0), (-1, 0.1)])
+    rig.pause(0.01)  # awake
     bench.plant.set_state(1, angle, 0.0)
     if not refused:
         rig.activate()
@@ -186,6 +191,78 @@ def test_time_out_of_another_program_is_removed_if_none_is_configured(can_bench,
         assert [bench._can.motor(id_).firmware._memory.timeout for id_ in IDS] == [ticks] * 2
         rig.deactivate()
     np.testing.assert_array_equal(rig.system.watchdog_times(), np.inf)
+
+
+def test_a_motor_that_reports_by_itself_is_told_to_stop_before_it_is_enabled(motors) -> None:
+    bench, rig = motors()
+    orders = [active_report(0xFD, id_, on=True) for id_ in IDS]
+    bench.call("stray", orders[0][0], orders[0][1].hex())
+    rig.pause(0.5)
+    rig.activate()
+    assert rig.run(1.0).level is SafetyLevel.OK
+    bench.call("stray", orders[1][0], orders[1][1].hex())  # another host, later
+    report = rig.until(lambda report: report.level is SafetyLevel.FAULT)
+    assert "DUPLICATE_ID" in report.codes
+    assert "j1 (id 6)" in report.message
+    assert "active reporting" in report.message
+    rig.system.reset_faults()
+    rig.until(healthy)
+    assert rig.run(1.0).level is SafetyLevel.OK
+
+
+def test_a_motor_that_does_not_stop_reporting_is_refused_and_that_is_named(motors) -> None:
+    bench, rig = motors()
+    motor = bench._can.motor(6)
+    accepts = motor.firmware.accepts
+    motor.firmware.accepts = lambda it: it >> 24 != CommunicationType.ACTIVE_REPORT and accepts(it)
+    motor.firmware._memory.reports = True
+    with pytest.raises(HardwareError, match=r"j1 \(id 6\): reports by itself") as raised:
+        rig.activate()
+    assert "j0" not in str(raised.value)
+    assert "two motors" not in str(raised.value)
+    assert not any(bench.drive(id_)["firmware"]["enabled"] for id_ in IDS)
+
+
+def test_an_offset_that_another_program_has_set_is_named(motors, caplog) -> None:
+    bench, rig = motors()
+    written = WriteParameter(
+        0xFD, 6, ParameterId.ADD_OFFSET, pack_value(ParameterId.ADD_OFFSET, 0.3)
+    )
+    bench.call("stray", written.encode()[0], written.encode()[1].hex())
+    rig.activate()
+    (record,) = [it for it in caplog.records if "add_offset" in it.getMessage()]
+    assert "j1 (id 6)" in record.getMessage()
+    assert "0.3 rad" in record.getMessage()
+
+
+@pytest.mark.parametrize(("given", "refused"), [("0", False), ("0.2", True)])
+def test_a_time_out_of_zero_is_a_way_out_for_firmware_that_does_not_let_it_be_read(
+    motors, given: str, refused: bool
+) -> None:
+    bench, rig = motors(joint={"can_timeout": given})
+    bench._can.motor(5).firmware._memory.unreadable = frozenset({ParameterId.CAN_TIMEOUT})
+    if not refused:
+        rig.activate()
+        np.testing.assert_array_equal(rig.system.watchdog_times(), np.inf)
+        return
+    with pytest.raises(HardwareError, match=r"j0 \(id 5\): its firmware .*can_timeout: 0"):
+        rig.activate()
+
+
+def test_turns_that_a_motor_forgets_without_power_are_found_again_on_reset(motors) -> None:
+    bench, rig = motors()
+    rig.activate()
+    bench.plant.set_state(1, -0.5, 0.0)
+    rig.until(lambda _: rig.state.position[1] == pytest.approx(-0.5, abs=1e-2))
+    bench.call("power_off", 6)
+    rig.until(lambda report: report.flags & SafetyFlag.RX_TIMEOUT)
+    bench.call("power_on", 6)
+    rig.until(lambda _: rig.state.position[1] > math.pi)  # it wakes up within 0 … 2 pi
+    shifts = rig.system.teleports
+    rig.system.reset_faults()
+    rig.until(healthy)
+    assert rig.state.position[1] == pytest.approx(-0.5, abs=1e-2)
+    assert rig.system.teleports == shifts + 1
 
 
 def test_fault_of_a_motor_is_named_and_reset(motors) -> None:

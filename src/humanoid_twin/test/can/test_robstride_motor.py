@@ -41,12 +41,21 @@ class Host:
         inertia: float = 1e9,
     ) -> None:
         self.limits = MODELS[model]
-        self.plant = SingleInertias([Inertia(inertia=inertia)], [position])
+        self.plant = SingleInertias([Inertia(inertia=inertia)], [0.0])
         joint = CanJoint(index=0, family="robstride", model=model, mounting=mounting or Mounting())
         self.can = build_can(self.plant, {7: joint})
         self.motor = self.can.motor(7)
         self.got: list[CanFrame] = []
         self.controller = self.can.bus.attach(lambda frame, _now: self.got.append(frame))
+        self.run()  # it wakes up at 0
+        self.plant.set_state(0, position, 0.0)
+        self.run()
+
+    def restart(self, position: float) -> None:
+        """Switch off and on, at a raw angle."""
+        self.motor.power(False)
+        self.plant.set_state(0, position, 0.0)
+        self.motor.power(True)
         self.run()
 
     def run(self, ticks: int = 1) -> None:
@@ -177,12 +186,20 @@ def test_status_has_what_the_motor_measures():
 
 @pytest.mark.parametrize(
     ("parameter", "layout", "value"),
-    [(0x700B, "<f", 4.0), (0x7018, "<f", 9.5), (0x7005, "<B", 2), (0x7028, "<I", 20000)],
+    [
+        (0x700B, "<f", 4.0),
+        (0x7018, "<f", 9.5),
+        (0x7005, "<B", 2),
+        (0x7026, "<H", 3),
+        (0x7028, "<I", 20000),
+        (0x7029, "<B", 1),
+        (0x702B, "<f", -0.25),
+    ],
     ids=repr,
 )
 def test_parameter_written_is_read_back(parameter, layout, value):
     one = Host()
-    one.write(parameter, layout + ("xxx" if layout == "<B" else ""), value)
+    one.write(parameter, layout + {"<B": "xxx", "<H": "xx"}.get(layout, ""), value)
     assert one.answer(2)
     assert one.read(parameter, layout) == value
 
@@ -296,14 +313,15 @@ def test_fault_is_cleared_by_a_disable_with_the_clear_flag_only():
     one.enable()
 
 
-def test_heat_is_warned_of_then_a_fault_that_lasts_until_it_is_cool():
-    one = Host()
+@pytest.mark.parametrize(("model", "limit"), [("rs-02", 145.0), ("rs-05", 135.0)])
+def test_heat_is_warned_of_then_a_fault_that_lasts_until_it_is_cool(model, limit):
+    one = Host(model)
     one.enable()
-    one.motor.firmware.temperature = 140.0
+    one.motor.firmware.temperature = limit - 5.0
     one.run(2)
     assert struct.unpack("<II", one.answer(21).data) == (0, 1)
     assert one.motor.report()["firmware"]["enabled"]
-    one.motor.firmware.temperature = 150.0
+    one.motor.firmware.temperature = limit + 5.0
     one.run(2)
     assert struct.unpack("<II", one.answer(21).data) == (1, 1)
     one.send(4, b"\x01" + bytes(7))
@@ -336,6 +354,47 @@ def test_zero_is_where_it_was_set_and_torque_follows():
     one.enable()
     one.control(0.1, kp=50)
     assert one.torque == pytest.approx(5, abs=0.05)
+
+
+@pytest.mark.parametrize(
+    ("state", "at", "shown"),
+    [
+        (0, -0.5, math.tau - 0.5),
+        (0, 7.0, 7.0 - math.tau),
+        (1, -0.5, -0.5),
+        (1, 4.0, 4.0 - math.tau),
+    ],
+)
+def test_a_motor_wakes_up_within_the_turn_that_its_zero_state_selects(state, at, shown):
+    one = Host()
+    one.write(0x7029, "<Bxxx", state)
+    one.write(0x702B, "<f", 0.25)
+    one.send(22)
+    one.restart(at)
+    one.enable()
+    assert one.status()["position"] == pytest.approx(shown + 0.25, abs=1e-3)
+    one.control(shown + 0.35, kp=50)
+    assert one.torque == pytest.approx(5, abs=0.05)
+    one.plant.set_state(0, at - 7.0, 0.0)
+    one.run()
+    one.send(4)  # it counts turns while it has power
+    assert one.status()["position"] == pytest.approx(shown + 0.25 - 7.0, abs=1e-3)
+
+
+@pytest.mark.parametrize(("period", "most"), [(None, 10), (3, 20)])
+def test_a_motor_that_reports_by_itself_does_so_until_it_is_switched_off(period, most):
+    one = Host()
+    if period is not None:
+        one.write(0x7026, "<Hxx", period)
+    one.send(24, bytes([1, 2, 3, 4, 5, 6, 1, 0]))
+    one.got.clear()
+    one.run(10 * most)
+    assert {frame.identifier >> 24 for frame in one.got} == {2}
+    assert len(one.got) == pytest.approx(10, abs=1)
+    one.send(24, bytes([1, 2, 3, 4, 5, 6, 0, 0]))
+    one.got.clear()
+    one.run(100)
+    assert not one.got
 
 
 def test_presence_request_is_answered():

@@ -22,7 +22,7 @@ from humanoid_devices_can.reason_codes import (
     MOTOR_NO_ANSWER,
     MOTOR_REFUSED,
 )
-from humanoid_devices_can.session.session import Session
+from humanoid_devices_can.session.session import CHECK_PERIOD, Session
 from humanoid_devices_can.settings import CanSettings
 from humanoid_devices_can.timing import Timing
 
@@ -33,6 +33,11 @@ Failures = dict[int, Reason]  # by motor
 _POWER_CYCLE: Final = (
     "so many turns away, its motor can't tell every angle of the range: switch the motor off and "
     "on with the joint in the middle of its range"
+)
+UNASKED: Final = 0.04  # [s] of silence: a Robstride that reports by itself sends every 10 ms
+_REPORTS: Final = (
+    "reports by itself (active reporting, switched on by another program) and does not stop: "
+    "switch that off with the vendor's tool, and save it"
 )
 LIMP_REPEATS: Final = 3  # before a motor is enabled: one lost frame must not leave it stiff
 
@@ -63,7 +68,7 @@ class Activation:
         for motor in motors:
             self._session.forget(motor)
         failures = self._disable(motors, clear_faults=True)
-        failures = failures or self._prepare(motors)
+        failures = failures or self._prepare(motors) or self._reporting(motors)
         silent: Failures = {}
         if not failures:
             failures = (
@@ -138,6 +143,23 @@ class Activation:
                 return failures
         return {}
 
+    def _reporting(self, motors: Sequence[int]) -> Failures:
+        """Return the motors that should only answer, and send while nobody asks them.
+
+        They report by themselves: another program has told them to. What was counted of them until
+        now shows nothing about a second motor.
+        """
+        session, found = self._session, list(motors)
+        if self._family.feedback_rate:
+            return {}
+        deadline = session.clock() + self._timing.disable_timeout
+        while found and session.clock() < deadline:
+            session.sleep(CHECK_PERIOD)
+            quiet_since = session.health.drained - UNASKED
+            found = [m for m in found if session.states[m].stamp > quiet_since]
+        session.frame_counts.forget(motors)
+        return dict.fromkeys(found, Reason.of(MOTOR_REFUSED, _REPORTS))
+
     def _enable(self, motors: Sequence[int], may_go_on: Callable[[], bool]) -> Failures:
         orders = self._limp_enabling(motors)
         timing = self._timing
@@ -173,7 +195,7 @@ class Activation:
         return {m: unmeasured for m in motors if not states[m].measured}
 
     def _misplaced(self, motors: Iterable[int]) -> Failures:
-        """Have the turns added that bring joints into their ranges; return those outside nonetheless.
+        """Have the turns added that bring joints into their ranges; return those still outside.
 
         A joint that is not calibrated may be outside.
         """

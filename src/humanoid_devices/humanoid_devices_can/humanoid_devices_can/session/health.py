@@ -1,12 +1,18 @@
 """Health of a bus: error counters, lost and refused frames, and motors that share an id."""
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
 from humanoid_control_common.rules.reasons import NO_REASON, Reason
 from humanoid_devices_can.bus.bus import LONGEST_PAYLOAD, BusSettings, ErrorFrame
-from humanoid_devices_can.bus.error_frames import BusEvent, ControllerState, controller_state
+from humanoid_devices_can.bus.error_frames import (
+    BusEvent,
+    ControllerState,
+    controller_state,
+    not_acknowledged,
+)
 from humanoid_devices_can.reason_codes import BUS_OFF, ERROR_FRAMES, NOT_ACKNOWLEDGED
 
 _TOLERANCE: Final = 1.3  # times the frames of one motor
@@ -53,6 +59,11 @@ class FrameCounts:
     def are_too_many(self, motor: int, now: float) -> bool:
         """Return whether the frames until `now` [s] are too many for one motor."""
         return self._left(motor, now) > self._most
+
+    def forget(self, motors: Iterable[int]) -> None:
+        """Judge the frames of `motors` anew from now on."""
+        for motor in motors:
+            self._excess[motor] = 0.0
 
     def _left(self, motor: int, now: float) -> float:
         return self._excess[motor] - self._rate * (now - self._last[motor])
@@ -101,7 +112,7 @@ class Health:
         self.error_frames += 1
         if frame.event & BusEvent.COUNTERS and len(frame.data) >= LONGEST_PAYLOAD:
             self.error_counters = frame.data[6], frame.data[7]
-        if frame.event & BusEvent.NO_ACKNOWLEDGE:
+        if not_acknowledged(frame.event, frame.data):
             self.unacknowledged_at = now
         elif frame.event & _WRONG_BITS:
             self.error_at = now

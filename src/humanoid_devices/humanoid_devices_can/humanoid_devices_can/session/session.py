@@ -71,7 +71,8 @@ class Session:
         self.idle = False  # no controller: the sender keeps the motors limp
         self._bus, self._family, self._timing = bus, family, timing
         self._settings = settings
-        self._machine, self.clock, self._cancelled = machine, machine.clock, cancelled
+        self._machine, self._cancelled = machine, cancelled
+        self.clock, self.sleep = machine.clock, machine.sleep
         self._stop, self._roused = threading.Event(), machine.event()
         self._receiving, self._sending = threading.Lock(), threading.Lock()
         self._received_here_at = -math.inf  # [s]

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from humanoid_devices_robstride.codec import Fault
 from humanoid_twin.can.motors.firmware import Firmware, Send
 from humanoid_twin.can.motors.robstride_motor import RobstrideFirmware
 from humanoid_twin.can.motors.robstride_parameters import ROBSTRIDE_MODELS
@@ -18,11 +19,21 @@ class MotorFamily:
     firmware: Callable[[Any, int, Send], Firmware]  # of a model's parameters and a CAN id
     models: Mapping[str, Any]  # parameters by name
     default_model: str
+    fault: int  # bits of one that has no lasting cause, for `hc twin break`
+    effect: str  # of that, in words
 
 
 MOTOR_FAMILIES: Final = {
-    "sito": MotorFamily(SitoFirmware, SITO_MODELS, "TA40-50"),
-    "robstride": MotorFamily(RobstrideFirmware, ROBSTRIDE_MODELS, "rs-02"),
+    "sito": MotorFamily(
+        SitoFirmware, SITO_MODELS, "TA40-50", 1, "has disabled itself and is silent"
+    ),
+    "robstride": MotorFamily(
+        RobstrideFirmware,
+        ROBSTRIDE_MODELS,
+        "rs-02",
+        Fault.STALL,
+        "reports stall overload and has disabled itself",
+    ),
 }
 _HIGHEST_ID: Final = 0xFF
 DEFAULT_MODELS: Final = " or ".join(row.default_model for row in MOTOR_FAMILIES.values())

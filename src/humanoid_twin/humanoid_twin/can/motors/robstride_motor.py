@@ -17,15 +17,15 @@ from humanoid_devices_robstride.codec import (
     Status,
     StatusFault,
     WriteParameter,
+    active_report,
     identifier,
     parse_identifier,
 )
 from humanoid_twin.can.frame import CanFrame
 from humanoid_twin.can.motors.firmware import AMBIENT, TICK, FirmwareReport, Send
 from humanoid_twin.can.motors.robstride_parameters import (
-    TEMPERATURE_LIMIT,
-    TEMPERATURE_WARNING,
     TIMEOUT_UNIT,
+    WARNS_BELOW,
     Memory,
     RobstrideParameters,
     SetPoint,
@@ -79,6 +79,9 @@ class RobstrideFirmware:
     def boot(self) -> None:
         """See Firmware. Saved values stay."""
         self._memory.restore()
+        self._turns: float | None = None  # [rad] forgotten as it woke up; None until a tick
+        self._origin = 0.0  # [rad]: the angle that counts as 0
+        self._report_age = 0  # [ticks] since it reported by itself
         self._faults = self._warnings = 0
         self._reset()
 
@@ -127,11 +130,13 @@ class RobstrideFirmware:
     def _parameter_request(self, type: CommunicationType, frame: CanFrame) -> None:
         memory = self._memory
         if type is CommunicationType.SET_ZERO:
-            memory.zero = self._position
+            memory.zero, self._turns = self._position, 0.0
+            self._find_origin()
             self._answer()
         elif type is CommunicationType.WRITE_PARAMETER:
             request = WriteParameter.decode(frame.identifier, frame.data)
             memory.write(request.parameter, request.value)
+            self._find_origin()
             self._answer()
         elif type is CommunicationType.READ_PARAMETER:
             read = ReadParameter.decode(frame.identifier, frame.data)
@@ -142,6 +147,8 @@ class RobstrideFirmware:
         elif type is CommunicationType.SAVE:
             memory.save()
             self._answer()
+        elif type is CommunicationType.ACTIVE_REPORT:  # without an answer (assumed)
+            memory.reports = frame.data == active_report(self._host, self.device, on=True)[1]
         elif type is CommunicationType.GET_ID:
             serial = b"TWIN" + self.device.to_bytes(4, "big")
             self._send(identifier(CommunicationType.GET_ID, self.device, _ANY_HOST), serial)
@@ -153,7 +160,7 @@ class RobstrideFirmware:
             self._host,
             _in_status(self._faults) if self._faults else _NO_FAULT,
             self._mode,
-            signed_to_raw(self._position - self._memory.zero, limits.position),
+            signed_to_raw(self._position - self._origin, limits.position),
             signed_to_raw(self._velocity, limits.velocity),
             signed_to_raw(self._torque, limits.torque),
             max(0, min(0xFFFF, round(10 * self.temperature))),
@@ -165,7 +172,15 @@ class RobstrideFirmware:
     def tick(self, position: float, velocity: float) -> float:
         """See Firmware."""
         self._position, self._velocity = position, velocity
+        if self._turns is None:
+            self._turns = self._memory.turns_at(position)
+            self._find_origin()
         self._silence += 1
+        if self._memory.reports:
+            self._report_age += 1
+            if self._report_age >= self._memory.report_ticks:
+                self._report_age = 0
+                self._answer()
         self._check_temperature()
         if self._enabling:
             self._enable_delay -= 1
@@ -179,17 +194,21 @@ class RobstrideFirmware:
             return 0.0
         target, limit = self._target, self._memory.torque
         torque = (
-            target.stiffness * (target.position - (position - self._memory.zero))
+            target.stiffness * (target.position - (position - self._origin))
             + target.damping * (target.velocity - velocity)
             + target.torque
         )
         self._torque = max(-limit, min(limit, torque))
         return self._torque
 
+    def _find_origin(self) -> None:
+        self._origin = self._memory.zero + (self._turns or 0.0) - self._memory.added_offset
+
     def _check_temperature(self) -> None:
-        if self.temperature > TEMPERATURE_LIMIT:
+        hottest = self._parameters.hottest
+        if self.temperature > hottest:
             self.fault(Fault.OVER_TEMPERATURE)
-        warnings = FaultWarning.OVER_TEMPERATURE if self.temperature > TEMPERATURE_WARNING else 0
+        warnings = FaultWarning.OVER_TEMPERATURE if self.temperature > hottest - WARNS_BELOW else 0
         if warnings != self._warnings:
             self._warnings = int(warnings)
             self._report_faults()
@@ -231,7 +250,9 @@ class RobstrideFirmware:
 
     def spring(self) -> tuple[float, float]:
         """See Firmware."""
-        return (self._target.stiffness, self._target.position) if self.enabled else (0.0, 0.0)
+        if not self.enabled:
+            return 0.0, 0.0
+        return self._target.stiffness, self._target.position + self._origin
 
     def report(self) -> FirmwareReport:
         """See Firmware."""
@@ -240,7 +261,7 @@ class RobstrideFirmware:
             enabled=self.enabled,
             stiffness=target.stiffness,
             damping=target.damping,
-            target_position=target.position,
+            target_position=target.position + self._origin,
             target_velocity=target.velocity,
             feedforward=target.torque,
             faults=self._faults,

@@ -7,8 +7,7 @@ from typing import Final
 
 from humanoid_devices_robstride.codec import OperationControl
 
-TEMPERATURE_LIMIT: Final = 145.0  # [°C] fault (public Robstride documentation)
-TEMPERATURE_WARNING: Final = 135.0  # [°C] (public Robstride documentation)
+WARNS_BELOW: Final = 10.0  # [°C] below the limit (public for rs-04, assumed for the others)
 TIMEOUT_UNIT: Final = 50e-6  # [s] of 0x7028: 20000 is one second (public Robstride documentation)
 
 
@@ -22,17 +21,18 @@ class RobstrideParameters:
     damping: float  # [Nm s/rad]
     current: float  # [A] at full torque; public documentation, confirm on hardware
     position: float = 4 * math.pi  # [rad]
+    hottest: float = 145.0  # [°C] fault: public for rs-00, rs-04, rs-05, assumed for the others
 
 
 _RS_02 = RobstrideParameters(44, 17, 500, 5, current=23)
 
 ROBSTRIDE_MODELS: Final = {
-    "rs-00": RobstrideParameters(33, 14, 500, 5, current=16),
+    "rs-00": RobstrideParameters(33, 14, 500, 5, current=16, hottest=135),
     "rs-01": _RS_02,
     "rs-02": _RS_02,
     "rs-03": RobstrideParameters(20, 60, 5000, 100, current=43),
     "rs-04": RobstrideParameters(15, 120, 5000, 100, current=90),
-    "rs-05": RobstrideParameters(50, 5.5, 500, 5, current=11),
+    "rs-05": RobstrideParameters(50, 5.5, 500, 5, current=11, hottest=135),
     "rs-06": RobstrideParameters(50, 36, 5000, 100, current=36),
 }
 
@@ -68,11 +68,18 @@ def signed_to_raw(value: float, limit: float) -> int:
     return max(0, min(_FULL, round((value / limit + 1) * _MIDDLE)))
 
 
-RUN_MODE: Final = 0x7005  # u8
-TORQUE_LIMIT: Final = 0x700B  # f32 [Nm]
-CURRENT_LIMIT: Final = 0x7018  # f32 [A]
-CAN_TIMEOUT: Final = 0x7028  # u32, 0: never
-_RUN_MODES: Final = 4  # operation control, position, velocity, current (public documentation)
+_LARGEST: Final = 3.4e38  # f32
+_FLOAT: Final = struct.Struct("<f")
+# Value, layout, lowest and highest of each parameter (public Robstride documentation).
+_PARAMETERS: Final = {
+    0x7005: ("run_mode", struct.Struct("<Bxxx"), 0, 3),  # 0: operation control
+    0x700B: ("torque_limit", _FLOAT, 0.0, _LARGEST),
+    0x7018: ("current_limit", _FLOAT, 0.0, _LARGEST),
+    0x7026: ("report_period", struct.Struct("<Hxx"), 1, 0xFFFF),
+    0x7028: ("timeout", struct.Struct("<I"), 0, 0xFFFFFFFF),
+    0x7029: ("zero_state", struct.Struct("<Bxxx"), 0, 1),
+    0x702B: ("added_offset", _FLOAT, -_LARGEST, _LARGEST),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,15 +87,22 @@ class _Values:
     torque_limit: float  # [Nm]
     current_limit: float  # [A]
     run_mode: int = 0
-    timeout: int = 0  # in units of 50 us
+    timeout: int = 0  # in units of 50 us, 0: never
     zero: float = 0.0  # [rad]
+    zero_state: int = 0  # 0: wakes up within 0 … 2 pi of its zero, 1: within ±pi
+    added_offset: float = 0.0  # [rad], added to the position
+    report_period: int = 1  # see `report_ticks`
+    reports: bool = False
 
 
 class Memory:
-    """The values that the requests "write parameter", "set zero" and "save" change.
+    """The values that "write parameter", "set zero", "active report" and "save" change.
 
-    Values out of range are refused; limits beyond the model's are cut off (assumed).
+    Values out of range are refused; limits beyond the model's are cut off (assumed). `unreadable`:
+    parameters that this firmware does not let be read.
     """
+
+    unreadable: frozenset[int] = frozenset()
 
     def __init__(self, parameters: RobstrideParameters) -> None:
         self._parameters = parameters
@@ -112,6 +126,30 @@ class Memory:
     def zero(self, angle: float) -> None:
         self._use(replace(self._values, zero=angle))
 
+    def turns_at(self, angle: float) -> float:
+        """Return the whole turns [rad] that a motor at `angle` forgets as it wakes up."""
+        turns = (angle - self.zero) / math.tau
+        return math.tau * (round(turns) if self._values.zero_state else math.floor(turns))
+
+    @property
+    def added_offset(self) -> float:
+        """Angle [rad] added to the position."""
+        return self._values.added_offset
+
+    @property
+    def reports(self) -> bool:
+        """True if the motor sends its status by itself."""
+        return self._values.reports
+
+    @reports.setter
+    def reports(self, on: bool) -> None:
+        self._use(replace(self._values, reports=on))
+
+    @property
+    def report_ticks(self) -> int:
+        """Period [ms] of these: 10, and 5 more for each further unit (public documentation)."""
+        return 5 + 5 * self._values.report_period
+
     @property
     def run_mode(self) -> int:
         """0: operation control."""
@@ -124,29 +162,23 @@ class Memory:
 
     def read(self, parameter: int) -> bytes | None:
         """Return the four bytes of a parameter; None for an unknown one."""
-        values = self._values
-        encoded = {
-            RUN_MODE: struct.pack("<Bxxx", values.run_mode),
-            TORQUE_LIMIT: struct.pack("<f", values.torque_limit),
-            CURRENT_LIMIT: struct.pack("<f", values.current_limit),
-            CAN_TIMEOUT: struct.pack("<I", values.timeout),
-        }
-        return encoded.get(parameter)
+        if parameter in self.unreadable or parameter not in _PARAMETERS:
+            return None
+        name, layout, _, _ = _PARAMETERS[parameter]
+        return layout.pack(getattr(self._values, name))
 
     def write(self, parameter: int, value: bytes) -> None:
         """Write four bytes. Unknown parameters and impossible values are ignored, unreported."""
-        values, limits = self._values, self._parameters
-        number = struct.unpack("<f", value)[0]
-        if parameter == RUN_MODE and value[0] < _RUN_MODES:
-            self._use(replace(values, run_mode=value[0]))
-        elif parameter == CAN_TIMEOUT:
-            self._use(replace(values, timeout=int.from_bytes(value, "little")))
-        elif not (math.isfinite(number) and number >= 0):
+        if parameter not in _PARAMETERS:
             return
-        elif parameter == TORQUE_LIMIT:
-            self._use(replace(values, torque_limit=min(number, limits.torque)))
-        elif parameter == CURRENT_LIMIT:
-            self._use(replace(values, current_limit=min(number, limits.current)))
+        name, layout, lowest, highest = _PARAMETERS[parameter]
+        (number,) = layout.unpack(value)
+        if lowest <= number <= highest:
+            most = {
+                "torque_limit": self._parameters.torque,
+                "current_limit": self._parameters.current,
+            }
+            self._use(replace(self._values, **{name: min(number, most.get(name, number))}))
 
     def _use(self, values: _Values) -> None:
         self._values = values
