@@ -188,7 +188,7 @@ def test_time_out_of_another_program_is_removed_if_none_is_configured(can_bench,
         block = can_info(IDS, "rs-02", channel=bench.address, joint=given)
         rig = can_rig(RobstrideSystem(QUICK, bench.host), block, bench.time)
         rig.activate()
-        assert [bench._can.motor(id_).firmware._memory.timeout for id_ in IDS] == [ticks] * 2
+        assert [bench._can.motor(id_).firmware._memory.values.timeout for id_ in IDS] == [ticks] * 2
         rig.deactivate()
     np.testing.assert_array_equal(rig.system.watchdog_times(), np.inf)
 
@@ -215,7 +215,7 @@ def test_a_motor_that_does_not_stop_reporting_is_refused_and_that_is_named(motor
     motor = bench._can.motor(6)
     accepts = motor.firmware.accepts
     motor.firmware.accepts = lambda it: it >> 24 != CommunicationType.ACTIVE_REPORT and accepts(it)
-    motor.firmware._memory.reports = True
+    motor.firmware._memory.change(reports=True)
     with pytest.raises(HardwareError, match=r"j1 \(id 6\): reports by itself") as raised:
         rig.activate()
     assert "j0" not in str(raised.value)

@@ -35,9 +35,10 @@ _POWER_CYCLE: Final = (
     "on with the joint in the middle of its range"
 )
 UNASKED: Final = 0.04  # [s] of silence: a Robstride that reports by itself sends every 10 ms
-_REPORTS: Final = (
+_REPORTS: Final = Reason.of(
+    MOTOR_REFUSED,
     "reports by itself (active reporting, switched on by another program) and does not stop: "
-    "switch that off with the vendor's tool, and save it"
+    "switch that off with the vendor's tool, and save it",
 )
 LIMP_REPEATS: Final = 3  # before a motor is enabled: one lost frame must not leave it stiff
 
@@ -153,12 +154,12 @@ class Activation:
         if self._family.feedback_rate:
             return {}
         deadline = session.clock() + self._timing.disable_timeout
-        while found and session.clock() < deadline:
+        while found and not session.health.lost and session.clock() < deadline:
             session.sleep(CHECK_PERIOD)
             quiet_since = session.health.drained - UNASKED
             found = [m for m in found if session.states[m].stamp > quiet_since]
         session.frame_counts.forget(motors)
-        return dict.fromkeys(found, Reason.of(MOTOR_REFUSED, _REPORTS))
+        return {} if session.health.lost else dict.fromkeys(found, _REPORTS)
 
     def _enable(self, motors: Sequence[int], may_go_on: Callable[[], bool]) -> Failures:
         orders = self._limp_enabling(motors)

@@ -19,14 +19,12 @@ class MotorFamily:
     firmware: Callable[[Any, int, Send], Firmware]  # of a model's parameters and a CAN id
     models: Mapping[str, Any]  # parameters by name
     default_model: str
-    fault: int  # bits of one that has no lasting cause, for `hc twin break`
-    effect: str  # of that, in words
+    fault: int = 1  # bits of one that has no lasting cause, for `hc twin break`
+    effect: str = "has disabled itself and is silent"  # of that, in words
 
 
 MOTOR_FAMILIES: Final = {
-    "sito": MotorFamily(
-        SitoFirmware, SITO_MODELS, "TA40-50", 1, "has disabled itself and is silent"
-    ),
+    "sito": MotorFamily(SitoFirmware, SITO_MODELS, "TA40-50"),
     "robstride": MotorFamily(
         RobstrideFirmware,
         ROBSTRIDE_MODELS,

@@ -17,7 +17,6 @@ from humanoid_devices_robstride.codec import (
     Status,
     StatusFault,
     WriteParameter,
-    active_report,
     identifier,
     parse_identifier,
 )
@@ -110,7 +109,7 @@ class RobstrideFirmware:
     def _dispatch(self, type: CommunicationType, extra: int, frame: CanFrame) -> None:
         if type is CommunicationType.OPERATION_CONTROL:
             request = OperationControl.decode(frame.identifier, frame.data)
-            if self.enabled and self._memory.run_mode == _OPERATION_CONTROL:
+            if self.enabled and self._memory.values.run_mode == _OPERATION_CONTROL:
                 self._target = decode_set_point(request, self._parameters)
             self._answer()
             return
@@ -130,7 +129,8 @@ class RobstrideFirmware:
     def _parameter_request(self, type: CommunicationType, frame: CanFrame) -> None:
         memory = self._memory
         if type is CommunicationType.SET_ZERO:
-            memory.zero, self._turns = self._position, 0.0
+            memory.change(zero=self._position)
+            self._turns = 0.0
             self._find_origin()
             self._answer()
         elif type is CommunicationType.WRITE_PARAMETER:
@@ -148,7 +148,7 @@ class RobstrideFirmware:
             memory.save()
             self._answer()
         elif type is CommunicationType.ACTIVE_REPORT:  # without an answer (assumed)
-            memory.reports = frame.data == active_report(self._host, self.device, on=True)[1]
+            memory.change(reports=frame.data[6] == 1)
         elif type is CommunicationType.GET_ID:
             serial = b"TWIN" + self.device.to_bytes(4, "big")
             self._send(identifier(CommunicationType.GET_ID, self.device, _ANY_HOST), serial)
@@ -176,9 +176,9 @@ class RobstrideFirmware:
             self._turns = self._memory.turns_at(position)
             self._find_origin()
         self._silence += 1
-        if self._memory.reports:
+        if self._memory.values.reports:
             self._report_age += 1
-            if self._report_age >= self._memory.report_ticks:
+            if self._report_age >= 5 + 5 * self._memory.values.report_period:
                 self._report_age = 0
                 self._answer()
         self._check_temperature()
@@ -188,7 +188,7 @@ class RobstrideFirmware:
         if not self.enabled:
             self._torque = 0.0
             return 0.0
-        timeout = self._memory.timeout * TIMEOUT_UNIT / TICK
+        timeout = self._memory.values.timeout * TIMEOUT_UNIT / TICK
         if timeout and self._silence > timeout:
             self._reset()
             return 0.0
@@ -202,7 +202,8 @@ class RobstrideFirmware:
         return self._torque
 
     def _find_origin(self) -> None:
-        self._origin = self._memory.zero + (self._turns or 0.0) - self._memory.added_offset
+        values = self._memory.values
+        self._origin = values.zero + (self._turns or 0.0) - values.added_offset
 
     def _check_temperature(self) -> None:
         hottest = self._parameters.hottest

@@ -83,7 +83,9 @@ _PARAMETERS: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class _Values:
+class Values:
+    """What a motor keeps; `save` keeps it without power, too."""
+
     torque_limit: float  # [Nm]
     current_limit: float  # [A]
     run_mode: int = 0
@@ -91,8 +93,8 @@ class _Values:
     zero: float = 0.0  # [rad]
     zero_state: int = 0  # 0: wakes up within 0 … 2 pi of its zero, 1: within ±pi
     added_offset: float = 0.0  # [rad], added to the position
-    report_period: int = 1  # see `report_ticks`
-    reports: bool = False
+    report_period: int = 1  # of status frames: 10 ms, and 5 ms more for each further unit
+    reports: bool = False  # by itself
 
 
 class Memory:
@@ -106,8 +108,8 @@ class Memory:
 
     def __init__(self, parameters: RobstrideParameters) -> None:
         self._parameters = parameters
-        self._values = self._saved = _Values(parameters.torque, parameters.current)
-        self._use(self._values)
+        self._saved = Values(parameters.torque, parameters.current)
+        self.restore()
 
     def restore(self) -> None:
         """Load the saved values, as after a loss of power."""
@@ -115,57 +117,23 @@ class Memory:
 
     def save(self) -> None:
         """Save the present values."""
-        self._saved = self._values
+        self._saved = self.values
 
-    @property
-    def zero(self) -> float:
-        """Raw angle that counts as 0 [rad]."""
-        return self._values.zero
-
-    @zero.setter
-    def zero(self, angle: float) -> None:
-        self._use(replace(self._values, zero=angle))
+    def change(self, **values: float) -> None:
+        """Replace some values, by their names."""
+        self._use(replace(self.values, **values))  # type: ignore[arg-type]
 
     def turns_at(self, angle: float) -> float:
-        """Return the whole turns [rad] that a motor at `angle` forgets as it wakes up."""
-        turns = (angle - self.zero) / math.tau
-        return math.tau * (round(turns) if self._values.zero_state else math.floor(turns))
-
-    @property
-    def added_offset(self) -> float:
-        """Angle [rad] added to the position."""
-        return self._values.added_offset
-
-    @property
-    def reports(self) -> bool:
-        """True if the motor sends its status by itself."""
-        return self._values.reports
-
-    @reports.setter
-    def reports(self, on: bool) -> None:
-        self._use(replace(self._values, reports=on))
-
-    @property
-    def report_ticks(self) -> int:
-        """Period [ms] of these: 10, and 5 more for each further unit (public documentation)."""
-        return 5 + 5 * self._values.report_period
-
-    @property
-    def run_mode(self) -> int:
-        """0: operation control."""
-        return self._values.run_mode
-
-    @property
-    def timeout(self) -> int:
-        """In units of 50 us; 0: never."""
-        return self._values.timeout
+        """Return the whole turns [rad] that a motor at `angle` [rad] forgets as it wakes up."""
+        turns = (angle - self.values.zero) / math.tau
+        return math.tau * (round(turns) if self.values.zero_state else math.floor(turns))
 
     def read(self, parameter: int) -> bytes | None:
         """Return the four bytes of a parameter; None for an unknown one."""
         if parameter in self.unreadable or parameter not in _PARAMETERS:
             return None
         name, layout, _, _ = _PARAMETERS[parameter]
-        return layout.pack(getattr(self._values, name))
+        return layout.pack(getattr(self.values, name))
 
     def write(self, parameter: int, value: bytes) -> None:
         """Write four bytes. Unknown parameters and impossible values are ignored, unreported."""
@@ -174,15 +142,14 @@ class Memory:
         name, layout, lowest, highest = _PARAMETERS[parameter]
         (number,) = layout.unpack(value)
         if lowest <= number <= highest:
-            most = {
-                "torque_limit": self._parameters.torque,
-                "current_limit": self._parameters.current,
-            }
-            self._use(replace(self._values, **{name: min(number, most.get(name, number))}))
+            limits = self._parameters
+            most = {"torque_limit": limits.torque, "current_limit": limits.current}
+            self.change(**{name: min(number, most.get(name, number))})
 
-    def _use(self, values: _Values) -> None:
-        self._values = values
+    def _use(self, values: Values) -> None:
+        self.values = values
         limits = self._parameters
-        # Torque is proportional to current, full at full current (assumed).
+        # Torque is proportional to current, full at full current, and the limit acts in operation
+        # control (both assumed: public documents name it for the other modes).
         by_current = values.current_limit / limits.current * limits.torque
         self.torque = min(values.torque_limit, by_current)  # [Nm] at most
