@@ -249,7 +249,8 @@ def test_a_time_out_of_zero_is_a_way_out_for_firmware_that_does_not_let_it_be_re
         rig.activate()
 
 
-def test_turns_that_a_motor_forgets_without_power_are_found_again_on_reset(motors) -> None:
+def test_turns_that_a_motor_forgets_without_power_are_found_again_on_reset(motors, caplog) -> None:
+    caplog.set_level("INFO")
     bench, rig = motors()
     rig.activate()
     bench.plant.set_state(1, -0.5, 0.0)
@@ -263,6 +264,7 @@ def test_turns_that_a_motor_forgets_without_power_are_found_again_on_reset(motor
     rig.until(healthy)
     assert rig.state.position[1] == pytest.approx(-0.5, abs=1e-2)
     assert rig.system.teleports == shifts + 1
+    assert [it for it in caplog.records if "j1 -1" in it.getMessage()]
 
 
 def test_fault_of_a_motor_is_named_and_reset(motors) -> None:
