@@ -34,6 +34,8 @@ _REPEAT_REQUEST: Final = 0x02
 ANSWER_TIMEOUT = 0.010  # [s] until a lost answer is suspected; several times the usual delay
 _LATE_POLLS = 16  # messages at most that are fetched after the deadline
 _POLLS_PER_DELAY = 32  # an answer is found late by at most its delay divided by this
+# Timeouts that a whole job may take: in a mailbox of 128 bytes, LONGEST bytes take nine answers.
+MOST_TIMEOUTS: Final = 10
 _HELD = "; not sent, an earlier reading of the object is still to be answered"
 # Part by which the expected delay shrinks when the first poll finds the answer, to learn how early
 # it arrives. It doubles with each such answer in a row: lost frames look like a slow slave.
@@ -45,7 +47,7 @@ class SdoJob:
     """One object to transfer, with the conditions of its requests."""
 
     target: SdoObject  # written if it has data, else read
-    timeout: float  # [s] without any progress until the job is given up
+    timeout: float  # [s] without an answer until the job is given up
     refusal: Callable[[], str]  # why nothing may be sent now, or ""; called before every sending
     done: Callable[[SdoOutcome], None]  # called once, in the I/O thread
 
@@ -86,6 +88,7 @@ class MailboxChannel:
         self._on_emergency = on_emergency
         self._waiting: deque[SdoJob] = deque()
         self._job: SdoJob | None = None
+        self._end: float  # [s] of the job at the latest
         self._sent_once: bool  # a request of the job was sent
         self._transfer: Transfer  # of the job
         self._exchange: _Exchange  # of the transfer
@@ -144,6 +147,7 @@ class MailboxChannel:
         self._transfer = (
             Download(target, self._layout.write_size) if target.data else Upload(target)
         )
+        self._end = now + MOST_TIMEOUTS * job.timeout
         self._begin_exchange(now, job.timeout)
         if self.late.hold(target, now):
             self._exchange.remark = _HELD
@@ -155,7 +159,9 @@ class MailboxChannel:
         self._counter = self._counter % 7 + 1
         frame = message.ljust(self._layout.write_size, b"\0")  # the last byte hands it over
         request = Access(self._slave, self._layout.write_address, data=frame)
-        self._exchange = _Exchange(request, now, now + timeout, now, now, now)
+        self._exchange = _Exchange(
+            request, now, min(now + timeout, self._end), now, now, now
+        )
         self._plan_request(now)
 
     def _permitted(self, job: SdoJob | None) -> bool:
@@ -244,6 +250,8 @@ class MailboxChannel:
         if self._job is job and self._exchange is exchange:  # no message was the answer
             waited = (exchange.deadline - exchange.begun) * 1e3
             message = f"no answer within {waited:.0f} ms{exchange.remark}"
+            if job is not None and exchange.deadline >= self._end:
+                message = f"not complete after {MOST_TIMEOUTS * job.timeout:g} s{exchange.remark}"
             self._finish(SdoOutcome(SdoStatus.TIMED_OUT, message=message))
 
     def _plan(self, access: Access, then: Callable[[bytes | None], None], due: float) -> None:

@@ -102,6 +102,12 @@ class Upload:
     def _take_segment(self, response: coe.Response, toggle: bool) -> bool:
         if not isinstance(response, coe.SegmentUpload) or response.toggle != toggle:
             return False
+        if not (response.data or response.last):  # it could go on like that for ever
+            received = len(self._data)
+            self.outcome = _contradictory(
+                f"the drive sent an empty segment after {received} of {self._size} bytes"
+            )
+            return True
         self._data += response.data
         self._continue(toggle=not toggle, last=response.last)
         return True

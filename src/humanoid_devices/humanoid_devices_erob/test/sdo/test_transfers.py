@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from humanoid_devices_erob.mailbox.mailbox_channel import MOST_TIMEOUTS
 from humanoid_devices_erob.mailbox.sdo import LONGEST, SdoBatch, SdoObject, SdoStatus
+from humanoid_devices_erob.mailbox.sdo_batch import SHORT_TIMEOUT
 from humanoid_devices_erob.protocol import coe
 from humanoid_devices_erob.protocol.abort import AbortCode
 
@@ -450,6 +452,31 @@ def test_a_segmented_value_of_another_length_than_announced_is_refused(
     (result,) = world.read([gain()])
     assert (result.status, result.abort_code) == (SdoStatus.ABORTED, AbortCode.LENGTH)
     assert "announced 200 bytes" in result.message
+
+
+@pytest.mark.parametrize(
+    ("piece", "status", "most"),
+    [(b"", SdoStatus.ABORTED, 0.01), (b"\0", SdoStatus.TIMED_OUT, MOST_TIMEOUTS * SHORT_TIMEOUT)],
+)
+def test_a_drive_that_never_ends_its_value_does_not_hold_the_batch_of_the_others(
+    make_world, piece: bytes, status: SdoStatus, most: float
+) -> None:
+    world = make_world(2)
+    endless, well = world.drives
+    endless.objects[GAIN], well.objects[GAIN] = bytes(LONGEST), VALUE
+    endless.delay = 0.002 if not piece else 0.9 * SHORT_TIMEOUT
+    answer = endless._answer
+
+    def dripping(request: coe.Request) -> coe.Response:
+        if isinstance(request, coe.SegmentUploadRequest):
+            return coe.SegmentUpload(request.toggle, False, piece)
+        return answer(request)
+
+    endless._answer = dripping
+    begun = world.clock()
+    results = world.read([gain(0), gain(1)])
+    assert [result.status for result in results] == [status, SdoStatus.DONE]
+    assert world.clock() - begun <= most + 0.01
 
 
 def test_a_value_longer_than_an_answer_can_carry_is_refused(make_world) -> None:
