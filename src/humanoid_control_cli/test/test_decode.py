@@ -1,5 +1,7 @@
 """The meaning chosen for a number, and its explanation."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,6 +11,8 @@ from humanoid_control_cli.app import app
 from humanoid_control_cli.doctor.decode import decode, meaning
 from humanoid_control_cli.doctor.number_kind import Kind
 from humanoid_control_cli.sdo.values import Address, ArgumentError
+from humanoid_devices_erob.protocol.cia_error_codes import CIA_ERRORS
+from humanoid_devices_erob.reason_codes import AL_CODES
 
 
 def titles(word: str, kind: Kind | None = None) -> list[str]:
@@ -70,11 +74,44 @@ def test_an_sdo_abort_code_is_distinguished_from_the_history() -> None:
     assert titles("0x06020000") == ["SDO abort code 0x06020000 (object does not exist)"]
 
 
-@pytest.mark.parametrize("word", ["0x2310", "0", "0x8611"])
-def test_an_ambiguous_number_gets_both_readings(word: str) -> None:
-    first, second = titles(word)
-    assert first.startswith(f"statusword {int(word, 0)} ")
-    assert second.startswith(f"error code 0x{int(word, 0):04X}")
+@pytest.mark.parametrize(
+    ("word", "readings"),
+    [
+        ("0", ["statusword", "error code"]),
+        ("0x2310", ["error code", "statusword"]),
+        ("0x7121", ["error code", "statusword"]),  # motor blocked, or ready to switch on
+        ("0x8140", ["error code", "statusword"]),
+        ("0x730F", ["error code", "statusword"]),
+        ("0x0021", ["statusword", "AL status"]),
+        ("0x05042310", ["SDO abort code", "error history entry"]),
+        ("0x06040047", ["SDO abort code"]),
+        ("0x06FF0001", ["SDO abort code"]),
+    ],
+)
+def test_an_ambiguous_number_gets_every_reading(word: str, readings: list[str]) -> None:
+    found = titles(word)
+    assert len(found) == len(readings)
+    assert all(title.startswith(start) for title, start in zip(found, readings, strict=True))
+
+
+@pytest.mark.parametrize("code", CIA_ERRORS)
+def test_every_code_of_cia_402_is_read_as_an_error(code: int) -> None:
+    assert any(title.startswith(f"error code 0x{code:04X}") for title in titles(hex(code)))
+
+
+@pytest.mark.parametrize("code", AL_CODES)
+def test_the_advice_for_an_al_status_names_no_other_one_alone(code: int) -> None:
+    (reading,) = decode(hex(code), Kind.AL)
+    first = re.search(r"means: AL status (.*?):", str(reading).replace("\n", " "))
+    assert first
+    span = [int(word, 16) for word in re.findall("0x[0-9A-F]{4}", first[1])]
+    assert code in range(min(span), max(span) + 1)
+
+
+@pytest.mark.parametrize("code", ["0x0016", "0x0050", "0x0051"])
+def test_an_al_status_of_a_damaged_eeprom_names_it(code: str) -> None:
+    (reading,) = decode(code, Kind.AL)
+    assert "EEPROM" in str(reading)
 
 
 @pytest.mark.parametrize(("word", "code"), [("8500", "0x8500"), ("8130", "0x8130")])
@@ -112,7 +149,7 @@ def test_every_number_has_an_interpretation(value: int, kind: Kind | None) -> No
         (Address(0x603F, 0), b"\x00\xa0", "EtherCAT communication error (`hc decode 0xA000`"),
         (Address(0x1003, 1), b"\x00\x85\x12\x00", "position error exceeds limit (`hc decode"),
         (Address(0x603F, 0), b"\0\0", "no error"),
-        (Address(0x603F, 0), b"\x10\x23", "not in the actuator documents"),
+        (Address(0x603F, 0), b"\x10\x23", "continuous overcurrent"),
         (Address(0x6041, 0), b"\x08\x12", "fault"),
     ],
 )

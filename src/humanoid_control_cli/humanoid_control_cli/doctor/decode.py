@@ -18,14 +18,15 @@ from humanoid_devices_erob.drive.error_codes import (
     describe_error,
     describe_history,
     describe_statusword,
+    error_text,
 )
 from humanoid_devices_erob.protocol import objects
-from humanoid_devices_erob.protocol.abort import AbortCode, describe_abort
+from humanoid_devices_erob.protocol.abort import describe_abort, is_abort
 from humanoid_devices_erob.protocol.cia402 import DriveState, StatusBit, decode_state
+from humanoid_devices_erob.protocol.cia_error_codes import CIA_ERRORS
 from humanoid_devices_erob.reason_codes import AL_CODES, codes_of_drive
 
 # States that a statusword hardly ever shows: a drive leaves "not ready to switch on" by itself.
-# Every known error code, read as a statusword, is one of these.
 IMPROBABLE: Final = {DriveState.UNKNOWN, DriveState.NOT_READY_TO_SWITCH_ON}
 ALL_BITS: Final = reduce(or_, StatusBit)
 MOST_AL_CODES: Final = 0x70  # ETG.1000.6 names none above
@@ -55,7 +56,7 @@ def decode(word: str, kind: Kind | None) -> list[Interpretation]:
         return [Interpretation(code.name, _advice(code)) for code in found]
     value = _parse(word, kind)
     interpretations = [_read(value, one) for one in ([kind] if kind else _kinds(value))]
-    if kind is None and word.isdecimal() and (code := int(word, 16)) in ERROR_CODES:
+    if kind is None and word.isdecimal() and _is_named(code := int(word, 16)):
         interpretations.append(
             Interpretation(f"Or 0x{word} was meant:", (str(_read(code, Kind.ERROR)),))
         )
@@ -75,10 +76,7 @@ def meaning(address: Address, data: bytes) -> str:
 
 
 def _short(code: int) -> str:
-    if code == 0:
-        return "no error"
-    text = ERROR_CODES[code].text if code in ERROR_CODES else "not in the actuator documents"
-    return f"{text} (`hc decode 0x{code:04X}` explains it)"
+    return f"{error_text(code)} (`hc decode 0x{code:04X}` explains it)" if code else "no error"
 
 
 def _parse(word: str, kind: Kind | None) -> int:
@@ -95,19 +93,28 @@ def _parse(word: str, kind: Kind | None) -> int:
     return value
 
 
+def _is_named(code: int) -> bool:
+    return code in ERROR_CODES or code in CIA_ERRORS
+
+
 def _kinds(value: int) -> Iterator[Kind]:
-    """Return the possible kinds of a number. A known error code is of no other kind."""
+    """Yield the possible kinds of a number, those that name it first."""
+    named = _is_named(value & 0xFFFF)
     if value > 0xFFFF:
-        is_abort = value in set(AbortCode)
-        yield Kind.ABORT if is_abort else Kind.HISTORY
-    elif value in ERROR_CODES:
+        if is_abort(value):
+            yield Kind.ABORT
+        if named or not is_abort(value):
+            yield Kind.HISTORY
+        return
+    probable = decode_state(value) not in IMPROBABLE
+    if named:
         yield Kind.ERROR
-    else:
+    if probable or value not in ERROR_CODES:
         yield Kind.STATUSWORD
-        if decode_state(value) in IMPROBABLE:
-            yield Kind.ERROR
-            if 0 < value < MOST_AL_CODES:
-                yield Kind.AL
+    if not (probable or named):
+        yield Kind.ERROR
+    if 0 < value < MOST_AL_CODES:
+        yield Kind.AL
 
 
 def _read(value: int, kind: Kind) -> Interpretation:

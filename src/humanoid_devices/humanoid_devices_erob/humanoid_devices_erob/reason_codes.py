@@ -20,17 +20,27 @@ DRIVE_ERRORS: Final = {
     )
     for code, error in ERROR_CODES.items()
 }
+DRIVE_ERROR_OTHER: Final = CODES.add(
+    "DRIVE_ERROR_OTHER",
+    "A drive reports an error that the actuator documents do not name; the message has its code.",
+    f"`hc decode` tells what CiA 402 says of the code. Remove the cause, {_CLEAR}.",
+)
+DRIVE_ERROR_UNREAD: Final = CODES.add(
+    "DRIVE_ERROR_UNREAD",
+    "The error of a drive in fault could not be read; on Prime it is nearly always clocks or "
+    "communication.",
+    "The message has the command that reads it as soon as the drive answers, and `hc decode` "
+    f"explains it. Remove the cause, {_CLEAR}.",
+)
 DRIVE_FAULT: Final = CODES.add(
     "DRIVE_FAULT",
-    "The drive is in fault (statusword 4616, 0x1208) and out of operation; on Prime nearly always "
-    "clocks or communication.",
-    "Read its error: `hc sdo read POS 0x603F`, `hc decode` explains it. "
+    "The drive is in fault (bit 3 of its statusword) and out of operation.",
+    "Its error (object 0x603F, in its line of `hc status`) has the cause: `hc decode` explains it. "
     f"Remove the cause, {_CLEAR}.",
 )
 TARGET_IGNORED: Final = CODES.add(
     "TARGET_IGNORED",
-    "The drive ignores the target position: bit 12 of its statusword is not set, as in 520 "
-    "(0x0208).",
+    "The drive ignores the target position: bit 12 of its statusword is not set.",
     f"As for DRIVE_FAULT. If it stays: switch the drive off and on, start again, {_CLEAR}.",
 )
 DRIVE_DISABLED: Final = CODES.add(
@@ -99,30 +109,39 @@ AL_WATCHDOG: Final = CODES.add(
 )
 AL_NO_DISTRIBUTED_CLOCKS: Final = CODES.add(
     "AL_NO_DISTRIBUTED_CLOCKS",
-    "AL status 0x0030: the slave has no distributed clocks; an eRob works with them only.",
+    "AL status 0x0030, 0x0035, 0x0036 or 0x0037: the slave has no valid distributed clocks; an "
+    "eRob works with them only.",
     "No other master may use the ring; start the control process again.",
 )
 AL_SYNCHRONIZATION: Final = CODES.add(
     "AL_SYNCHRONIZATION",
-    "AL status 0x002D: no SYNC0 in the slave, or the drive's loop and it lost each other.",
+    "AL status 0x001A, 0x002C, 0x002D or 0x0032 to 0x0034: no SYNC0 in the slave, or the drive's "
+    "loop and it lost each other.",
     "Leave `control_frequency` out (it follows the update rate) and start again.",
 )
 AL_PROCESS_DATA: Final = CODES.add(
     "AL_PROCESS_DATA",
-    "AL status 0x001D: the process data that are configured are not those of the drive.",
-    "Is every slave an eRob, with the firmware the others have? `hc sdo read POS 0x100A`.",
+    "AL status 0x001D, 0x001E, 0x0024 or 0x0025: the process data that are configured are not "
+    "those of the drive.",
+    "Is every slave an eRob, with the firmware the others have? `hc sdo read 0-9 0x100A`.",
 )
 AL_STATE_CHANGE: Final = CODES.add(
     "AL_STATE_CHANGE",
-    "AL status 0x0011: the requested state can't follow the slave's own: another master, or a "
-    "restart.",
+    "AL status 0x0011, 0x0012 or 0x0013: the requested state can't follow the slave's own: another "
+    "master, or a restart.",
     "End the other master (`hc doctor --interface IFNAME` finds it), start again.",
+)
+SLAVE_EEPROM: Final = CODES.add(
+    "SLAVE_EEPROM",
+    "AL status 0x0016, 0x0050 or 0x0051: the slave's EEPROM (SII), which describes it to the "
+    "master, is empty or damaged.",
+    f"Write it again with the vendor's tool, switch the power of the drive off and on, {_CLEAR}.",
 )
 SDO_TIMED_OUT: Final = CODES.add(
     "SDO_TIMED_OUT",
     "A drive did not answer on its mailbox within 0.1 s (2.5 s where no loop runs): its "
     "firmware hangs, or frames get lost.",
-    "Try `hc sdo read POS 0x6041`. If it stays silent in OP: switch the drive off and on.",
+    "Try it again. If the drive stays silent in OP: switch it off and on.",
 )
 GATE_CLOSED: Final = CODES.add(
     "GATE_CLOSED",
@@ -138,15 +157,23 @@ AL_CODES: Final = {
     **dict.fromkeys((0x1A, 0x2C, 0x2D, 0x32, 0x33, 0x34), AL_SYNCHRONIZATION),
     **dict.fromkeys((0x1D, 0x1E, 0x24, 0x25), AL_PROCESS_DATA),
     **dict.fromkeys((0x11, 0x12, 0x13), AL_STATE_CHANGE),
+    **dict.fromkeys((0x16, 0x50, 0x51), SLAVE_EEPROM),
 }
 
 
-def codes_of_drive(statusword: int, errors: Sequence[int] = ()) -> Iterator[ReasonCode]:
-    """Yield the codes of a drive; `errors`: its error code (0x603F), then its history."""
+def codes_of_drive(
+    statusword: int, errors: Sequence[int] = (), *, unread: bool = False
+) -> Iterator[ReasonCode]:
+    """Yield the codes of a drive; `errors`: its error code (0x603F), then its history.
+
+    `unread`: they could not be read.
+    """
     state = decode_state(statusword)
-    if errors and errors[0] in DRIVE_ERRORS:
-        yield DRIVE_ERRORS[errors[0]]
+    if errors:
+        yield DRIVE_ERRORS.get(errors[0], DRIVE_ERROR_OTHER)
     if state in (DriveState.FAULT, DriveState.FAULT_REACTION_ACTIVE):
+        if unread:
+            yield DRIVE_ERROR_UNREAD
         yield DRIVE_FAULT
     elif state is not DriveState.OPERATION_ENABLED:
         yield DRIVE_DISABLED

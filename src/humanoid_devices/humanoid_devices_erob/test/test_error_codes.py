@@ -33,15 +33,18 @@ def test_every_code_of_the_documents_has_its_meaning_cause_and_fix(code: int, te
 @pytest.mark.parametrize(
     ("code", "text"),
     [
-        (0x0000, "0x0000: no error"),
-        (0x8140, "0x8140: not in the actuator documents; by CiA 301 a communication error"),
-        (0x8611, "0x8611: not in the actuator documents; by CiA 301 an error of the monitoring"),
-        (0x2310, "0x2310: not in the actuator documents; by CiA 301 an error of the current"),
-        (0xA001, "0xA001: not in the actuator documents, specific to the manufacturer"),
+        (0x0000, "no error"),
+        (0x8140, "bus-off"),
+        (0x8611, "following error"),
+        (0x7113, "brake chopper protective circuit"),
+        (0x2315, "continuous overcurrent"),  # by its class
+        (0x23F1, "output current"),
+        (0x2FFF, "current"),
+        (0xA001, "specific to the manufacturer"),
     ],
 )
 def test_unlisted_error_codes_are_explained_as_far_as_known(code: int, text: str) -> None:
-    assert describe_error(code) == text
+    assert text in describe_error(code)
 
 
 def test_an_entry_of_the_history_carries_the_manufacturers_half() -> None:
@@ -55,11 +58,7 @@ def test_an_entry_of_the_history_carries_the_manufacturers_half() -> None:
     ("word", "text"),
     [
         (5687, "statusword 5687 (0x1637): operation enabled"),
-        (
-            4616,
-            "statusword 4616 (0x1208): fault; on Prime nearly always clocks or communication: "
-            "0x603F has the error",
-        ),
+        (4616, "statusword 4616 (0x1208): fault"),
         (592, "statusword 592 (0x0250): switch on disabled"),
         (0x0637, "statusword 1591 (0x0637): operation enabled; the target position is ignored"),
         (0x1637 | 0x0880, "statusword 7863 (0x1EB7): operation enabled; the drive warns; "

@@ -1,13 +1,16 @@
 """Meaning, cause and remedy of the drives' error codes and statuswords.
 
 Codes: 0x603F, the lower half of the entries of 0x1003, and emergency messages (actuator documents).
-Classes of codes that the documents don't name: CiA 301, emergency error codes.
+Codes that the documents don't name: CiA 301 and CiA 402.
 """
 
 from dataclasses import dataclass
 from typing import Final
 
 from humanoid_devices_erob.protocol.cia402 import DriveState, StatusBit, decode_state
+from humanoid_devices_erob.protocol.cia_error_codes import CIA_ERRORS, class_of
+
+UNLISTED: Final = "not in the actuator documents, specific to the manufacturer"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,21 +59,18 @@ ERROR_CODES: Final = {
     ),
 }
 
-# The most specific prefix counts.
-_CLASSES: Final = (
-    (0xFF00, 0x8100, "a communication error"),
-    (0xFF00, 0x8200, "a protocol error"),
-    (0xF000, 0x1000, "a generic error"),
-    (0xF000, 0x2000, "an error of the current"),
-    (0xF000, 0x3000, "an error of the voltage"),
-    (0xF000, 0x4000, "an error of the temperature"),
-    (0xF000, 0x5000, "an error of the device's hardware"),
-    (0xF000, 0x6000, "an error of the device's software"),
-    (0xF000, 0x7000, "an error of an additional module"),
-    (0xF000, 0x8000, "an error of the monitoring"),
-    (0xF000, 0x9000, "an external error"),
-    (0xF000, 0xF000, "an error of additional functions"),
-)
+
+def error_text(code: int) -> str:
+    """Return the meaning of an error code (16 bits) in a few words, and who says so."""
+    known = ERROR_CODES.get(code)
+    if known is not None:
+        return known.text
+    if code == 0:
+        return "no error"
+    if code in CIA_ERRORS:
+        return f"{CIA_ERRORS[code]} (by CiA 301 and 402; not in the actuator documents)"
+    group = class_of(code)
+    return f"not in the actuator documents; by CiA of the class '{group}'" if group else UNLISTED
 
 
 def describe_error(code: int) -> str:
@@ -78,12 +78,7 @@ def describe_error(code: int) -> str:
     known = ERROR_CODES.get(code)
     if known is not None:
         return f"0x{code:04X}: {known.text}. Cause: {known.cause}. Fix: {known.fix}"
-    if code == 0:
-        return "0x0000: no error"
-    for mask, prefix, text in _CLASSES:
-        if code & mask == prefix:
-            return f"0x{code:04X}: not in the actuator documents; by CiA 301 {text}"
-    return f"0x{code:04X}: not in the actuator documents, specific to the manufacturer"
+    return f"0x{code:04X}: {error_text(code)}"
 
 
 def describe_history(entry: int) -> str:
@@ -93,21 +88,16 @@ def describe_history(entry: int) -> str:
     return describe_error(entry & 0xFFFF) + detail
 
 
-def describe_statusword(word: int, *, error_known: bool = False) -> str:
-    """Describe the state and the problems in a statusword (16 bits).
-
-    `error_known`: the error code is reported beside it, so no usual cause is suggested.
-    """
+def describe_statusword(word: int) -> str:
+    """Describe the state and the problems in a statusword (16 bits)."""
     state = f"statusword {word} (0x{word:04X}): {decode_state(word).value}"
-    return "; ".join([state, *statusword_remarks(word, error_known=error_known)])
+    return "; ".join([state, *statusword_remarks(word)])
 
 
-def statusword_remarks(word: int, *, error_known: bool = False) -> list[str]:
-    """Return the problems in a statusword, in any state."""
+def statusword_remarks(word: int) -> list[str]:
+    """Return the problems in a statusword, in any state; a fault is named by the state."""
     state = decode_state(word)
-    failed = state in (DriveState.FAULT, DriveState.FAULT_REACTION_ACTIVE) and not error_known
     remarks = [
-        (failed, "on Prime nearly always clocks or communication: 0x603F has the error"),
         (bool(word & StatusBit.WARNING), "the drive warns"),
         (bool(word & StatusBit.INTERNAL_LIMIT), "an internal limit is active"),
         (not word & StatusBit.REMOTE, "the drive doesn't accept the controlword"),

@@ -8,7 +8,11 @@ import numpy as np
 from humanoid_control_common.rules.reasons import NO_REASON, Reason, joined, united
 from humanoid_control_common.rules.safety import SafetyFlag, SafetyLevel, SafetyReport
 from humanoid_devices_erob.drive.cia402_sequencer import Mask
-from humanoid_devices_erob.drive.error_codes import ERROR_CODES, describe_statusword
+from humanoid_devices_erob.drive.error_codes import (
+    ERROR_CODES,
+    describe_statusword,
+    error_text,
+)
 from humanoid_devices_erob.errors import joined_by_text
 from humanoid_devices_erob.master.al_state import AlState, AlStatus, codes_of_slave, differing
 from humanoid_devices_erob.master.ring import Ring
@@ -37,6 +41,7 @@ class DriveMonitor:
         self._name, self._joint_at = name, joint_at
         self._states = NO_REASON  # slaves that are not in OP
         self._errors: dict[int, tuple[int, ...]] = {}  # of faulty drives: 0x603F, then 0x1003
+        self._unread: dict[int, str] = {}  # why an error could not be read
         self._remark = NO_REASON
         self._seen: tuple[object, ...] = ()  # inputs of the present report
 
@@ -53,6 +58,12 @@ class DriveMonitor:
     def set_errors(self, slave: int, codes: tuple[int, ...]) -> None:
         """Set a drive's error code and its history, latest first."""
         self._errors[slave] = codes
+        self._unread.pop(slave, None)
+
+    def set_unread(self, slave: int, why: str) -> None:
+        """Set why a drive's error could not be read, unless it is known."""
+        if slave not in self._errors:
+            self._unread[slave] = why
 
     def set_remark(self, reason: Reason) -> None:
         """Set what a user must do until all drives are in operation, if anything."""
@@ -71,8 +82,9 @@ class DriveMonitor:
         """Judge the latest exchange."""
         enabled = ring.enabled
         np.logical_not(enabled, out=self.faulty)
-        for slave in [it for it in self._errors if enabled[it]]:
-            del self._errors[slave]  # it is no reason of a later fault
+        for known in (self._errors, self._unread):
+            for slave in [it for it in known if enabled[it]]:
+                del known[slave]  # it is no reason of a later fault
         silent = ring.machine.clock() - ring.last_complete > SILENCE
         if enabled.all() and ring.lost < LOST_EXCHANGES and not self._states:
             self._recovered()
@@ -85,6 +97,7 @@ class DriveMonitor:
             (ring.image.statusword[self.faulty] & _REPORTED).tobytes(),
             self.faulty.tobytes(),
             tuple(sorted(self._errors.items())),
+            tuple(sorted(self._unread.items())),
             self._remark,
         )
         if seen != self._seen:
@@ -109,19 +122,21 @@ class DriveMonitor:
     def codes_of(self, slave: int, ring: Ring) -> tuple[str, ...]:
         """Return the reason codes of a drive's statusword and error; () without a problem."""
         word = int(ring.image.statusword[slave])
-        return tuple(code.name for code in codes_of_drive(word, self.errors_of(slave)))
+        codes = codes_of_drive(word, self.errors_of(slave), unread=slave in self._unread)
+        return tuple(code.name for code in codes)
 
     def describe(self, slave: int, ring: Ring) -> str:
         """Return a drive's statusword, error and history in words."""
         codes = self.errors_of(slave)
-        named = ERROR_CODES.get(codes[0]) if codes else None
-        text = describe_statusword(int(ring.image.statusword[slave]), error_known=named is not None)
+        text = describe_statusword(int(ring.image.statusword[slave]))
         if not codes:
-            return text
-        meaning = f" {named.text}" if named else ""
+            why = self._unread.get(slave)
+            read = f"`hc sdo read {slave} 0x603F` tries again"
+            return f"{text}; its error could not be read, {read}: {why}" if why else text
         history = ", ".join(f"0x{code:04X}" for code in codes[1:])
-        text = f"{text}, error 0x{codes[0]:04X}{meaning}"
+        text = f"{text}, error 0x{codes[0]:04X} {error_text(codes[0])}"
         text += f" (history: {history})" if history else ""
+        named = ERROR_CODES.get(codes[0])
         return text if named is None or named.reset_clears else f"{text}; {named.fix}"
 
 

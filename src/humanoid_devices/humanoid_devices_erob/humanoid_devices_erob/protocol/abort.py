@@ -17,6 +17,9 @@ class AbortCode(IntEnum):
     TOGGLE = 0x05030000, "toggle bit not changed"
     TIMEOUT = 0x05040000, "SDO protocol timed out"
     COMMAND = 0x05040001, "command specifier not valid or unknown"
+    BLOCK_SIZE = 0x05040002, "block size not valid"
+    SEQUENCE = 0x05040003, "sequence number not valid"
+    CHECKSUM = 0x05040004, "checksum wrong"
     OUT_OF_MEMORY = 0x05040005, "out of memory"
     UNSUPPORTED_ACCESS = 0x06010000, "unsupported access to the object"
     WRITE_ONLY = 0x06010001, "object is write only"
@@ -27,6 +30,7 @@ class AbortCode(IntEnum):
     NOT_MAPPABLE = 0x06040041, "object can't be mapped to a PDO"
     PDO_TOO_LONG = 0x06040042, "mapped objects would exceed the PDO's length"
     INCOMPATIBLE = 0x06040043, "parameters are incompatible"
+    INCOMPATIBLE_INSIDE = 0x06040047, "incompatible inside the device"
     HARDWARE = 0x06060000, "access failed, hardware error"
     LENGTH = 0x06070010, "length of the data doesn't match the object"
     TOO_LONG = 0x06070012, "data is longer than the object"
@@ -35,16 +39,26 @@ class AbortCode(IntEnum):
     VALUE_RANGE = 0x06090030, "value out of range"
     VALUE_TOO_HIGH = 0x06090031, "value too high"
     VALUE_TOO_LOW = 0x06090032, "value too low"
+    RANGE_REVERSED = 0x06090036, "largest value is below the smallest"
+    NO_RESOURCE = 0x060A0023, "resource not available"
     GENERAL = 0x08000000, "general error"
     CANNOT_STORE = 0x08000020, "data can't be transferred or stored"
     LOCAL_CONTROL = 0x08000021, "data can't be stored: local control"
     WRONG_STATE = 0x08000022, "data can't be stored in the present state of the device"
     NO_DICTIONARY = 0x08000023, "no object dictionary"
+    NO_DATA = 0x08000024, "no data available"
 
 
 _TEXTS = {int(code): code.text for code in AbortCode}
+_CLASSES = {0x05: "of the protocol", 0x06: "of the access to the object", 0x08: "of the data"}
+
+
+def is_abort(code: int) -> bool:
+    """Return whether a number of 32 bits has the form of an SDO abort code."""
+    return code >> 24 in _CLASSES
 
 
 def describe_abort(code: int) -> str:
     """Return the code with its meaning: `0x06020000 (object does not exist)`."""
-    return f"0x{code:08X} ({_TEXTS.get(code, 'unknown abort code')})"
+    of_class = f"unknown abort code {_CLASSES.get(code >> 24, '')}".rstrip()
+    return f"0x{code:08X} ({_TEXTS.get(code, of_class)})"

@@ -104,8 +104,26 @@ def test_error_code_and_history_are_reported_when_they_are_known(bench) -> None:
     after = bench.tick()
     assert after is not before
     assert "error 0xA000 EtherCAT communication error (history: 0xA000, 0x8500)" in after.message
-    assert "nearly always" in before.message
-    assert "nearly always" not in after.message, "the error is known: no guess beside it"
+    assert (before.codes, after.codes) == (
+        ("DRIVE_FAULT",),
+        ("DRIVE_ERROR_A000", "DRIVE_FAULT"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("code", "name"), [(0x2310, "DRIVE_ERROR_OTHER"), (0x730F, "DRIVE_ERROR_730F")]
+)
+def test_an_error_that_is_read_late_takes_the_place_of_the_way_to_read_it(
+    bench, code: int, name: str
+) -> None:
+    bench.slaves.words[1] = FAULT
+    bench.monitor.set_unread(1, "no answer within 100 ms")
+    unread = bench.tick()
+    assert unread.codes == ("DRIVE_ERROR_UNREAD", "DRIVE_FAULT")
+    assert "hc sdo read 1 0x603F" in unread.message
+    bench.monitor.set_errors(1, (code,))
+    assert bench.tick().codes == (name, "DRIVE_FAULT")
+    assert "hc sdo read" not in bench.tick().message
 
 
 def test_report_is_ok_again_when_the_fault_is_gone(bench) -> None:
