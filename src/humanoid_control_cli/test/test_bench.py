@@ -22,5 +22,6 @@ def test_a_present_error_is_explained_beside_the_number_of_drives() -> None:
     assert (faulty.subject, faulty.level) == ("drive 0", Level.BROKEN)
     assert faulty.found.startswith("0x8500: position error exceeds limit")
     assert "0x1003:2: 0xA000" in faulty.found
-    assert faulty.remedy == "`hc sdo read 0 0x603F --interface ecm0`"
+    assert faulty.remedy == "`hc decode 0x8500`"
     assert (silent.subject, silent.level) == ("drive 2", Level.BROKEN)
+    assert "hc sdo read 2 0x603F" in silent.remedy

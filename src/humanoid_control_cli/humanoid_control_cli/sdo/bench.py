@@ -34,7 +34,13 @@ def drives(interface: str) -> list[Finding]:
 def in_findings(errors: Sequence[DriveErrors], interface: str) -> list[Finding]:
     """Return the number of drives, with the errors that they had before, and each present fault."""
     faults = [
-        broken(f"drive {slave}", it.text, f"`hc sdo read {slave} 0x603F --interface {interface}`")
+        broken(
+            f"drive {slave}",
+            it.text,
+            f"`hc decode 0x{it.code:04X}`"
+            if it.code
+            else f"`hc sdo read {slave} 0x603F --interface {interface}` asks it again",
+        )
         for slave, it in enumerate(errors)
         if it.code or it.failure
     ]

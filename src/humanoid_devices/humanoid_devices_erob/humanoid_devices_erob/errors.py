@@ -6,6 +6,10 @@ from typing import Final
 from humanoid_control_common.errors import HardwareError
 
 POWER_OFF: Final = "switch the power of the drives off"
+EEPROM_REMEDY: Final = (
+    "its EEPROM (SII) is empty or damaged: write it again with the vendor's tool, then switch its "
+    "power off and on"
+)
 
 
 class RingError(HardwareError):

@@ -10,8 +10,9 @@ from typing import Final
 
 from humanoid_control_common.errors import HardwareError
 from humanoid_control_common.machine.machine import Machine
+from humanoid_devices_erob.bring_up.identity import eeprom_remark
 from humanoid_devices_erob.drive.error_codes import describe_error, describe_history
-from humanoid_devices_erob.errors import BringUpError
+from humanoid_devices_erob.errors import EEPROM_REMEDY, BringUpError
 from humanoid_devices_erob.mailbox.sdo import SdoBatch, SdoObject, SdoResult, SdoStatus
 from humanoid_devices_erob.master.al_state import AlState, lead_to
 from humanoid_devices_erob.master.master import EthercatMaster
@@ -43,13 +44,18 @@ def bench_ring(master: EthercatMaster, interface: str, machine: Machine) -> Iter
             )
         everyone = range(len(found))
         states = lead_to(AlState.PREOP, everyone, master, machine, PREOP_TIMEOUT)
-        ring = Ring(master, master.mailbox_layouts(), machine)
+        layouts = master.mailbox_layouts()
+        ring = Ring(master, layouts, machine)
 
         def refusal(slave: int, batch: SdoBatch) -> str:
             if batch.write:
                 return "nothing is written without a robot"
+            if empty := eeprom_remark(found[slave]):
+                return f"found {found[slave]}{empty}"
             there = states[slave].state is AlState.PREOP and not states[slave].error
-            return "" if there else f"slave {slave} does not go to PREOP: {states[slave]}"
+            if not there:
+                return f"slave {slave} does not go to PREOP: {states[slave]}"
+            return "" if layouts[slave].usable else f"it has no mailbox: {EEPROM_REMEDY}"
 
         ring.sdo.refusal = refusal
         yield ring

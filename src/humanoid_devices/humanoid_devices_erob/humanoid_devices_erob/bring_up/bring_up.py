@@ -26,6 +26,7 @@ from humanoid_devices_erob.drive.error_codes import describe_statusword
 from humanoid_devices_erob.drive.joint_frame import JointFrame
 from humanoid_devices_erob.drive.target_following import TargetRule
 from humanoid_devices_erob.errors import (
+    EEPROM_REMEDY,
     BringUpError,
     DriveSetupError,
     HungError,
@@ -33,6 +34,7 @@ from humanoid_devices_erob.errors import (
     NotEnabledError,
     joined_by_text,
 )
+from humanoid_devices_erob.mailbox.mailbox_port import MailboxLayout
 from humanoid_devices_erob.master.al_state import (
     AlState,
     AlStatus,
@@ -104,7 +106,7 @@ class BringUp:
         self._identify()
         timeout = settings.activation_timeout
         wait_for_preop(master, self._machine, self._joint_at, timeout, self._stop)
-        ring = Ring(master, master.mailbox_layouts(), self._machine)
+        ring = Ring(master, self._mailboxes(), self._machine)
         set_up_drives(ring, self._joint_at, settings.serial_at, settings.sync0_nanoseconds)
         set_watchdogs(master, settings.watchdog_time, self._joint_at)
         master.map_process_data()
@@ -144,6 +146,13 @@ class BringUp:
                     raise
             else:
                 return
+
+    def _mailboxes(self) -> list[MailboxLayout]:
+        layouts = self._master.mailbox_layouts()
+        without = [self._joint_at[i] for i, it in enumerate(layouts) if not it.usable]
+        if without:
+            raise BringUpError(f"{', '.join(without)}: no mailbox: {EEPROM_REMEDY}")
+        return layouts
 
     def _converge(self, cycle: CyclicExchange) -> None:
         """Exchange frames until the clocks agree: each frame adjusts all of them."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from humanoid_devices_erob.errors import IdentityError, joined_by_text
+from humanoid_devices_erob.errors import EEPROM_REMEDY, IdentityError, joined_by_text
 from humanoid_devices_erob.settings import Identity
 
 
@@ -14,7 +14,7 @@ def check_identities(
     Raises IdentityError that names every slave that differs, or where the ring ends.
     """
     differing = joined_by_text(
-        (f"slave {position} ({joint})", f"found {slave}")
+        (f"slave {position} ({joint})", f"found {slave}{eeprom_remark(slave)}")
         for position, (slave, joint) in enumerate(zip(found, joint_at, strict=False))
         if slave != expected
     )
@@ -28,6 +28,13 @@ def check_identities(
             f"ring on '{interface}': found {len(found)} slaves, expected {len(joint_at)}; "
             f"{_where_it_ends(len(found), joint_at)}"
         )
+
+
+def eeprom_remark(found: Identity) -> str:
+    """Return what an identity says that no drive has; empty for a usual one."""
+    # An erased memory reads as ones; one that cannot be read, as zeros.
+    empty = {found.vendor, found.product} <= {0, 0xFFFFFFFF}
+    return f": {EEPROM_REMEDY}" if empty else ""
 
 
 def _where_it_ends(count: int, joint_at: Sequence[str]) -> str:

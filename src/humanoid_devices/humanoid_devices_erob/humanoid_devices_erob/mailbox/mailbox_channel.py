@@ -159,9 +159,7 @@ class MailboxChannel:
         self._counter = self._counter % 7 + 1
         frame = message.ljust(self._layout.write_size, b"\0")  # the last byte hands it over
         request = Access(self._slave, self._layout.write_address, data=frame)
-        self._exchange = _Exchange(
-            request, now, min(now + timeout, self._end), now, now, now
-        )
+        self._exchange = _Exchange(request, now, min(now + timeout, self._end), now, now, now)
         self._plan_request(now)
 
     def _permitted(self, job: SdoJob | None) -> bool:

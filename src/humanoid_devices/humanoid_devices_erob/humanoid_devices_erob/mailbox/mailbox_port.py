@@ -4,6 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from humanoid_devices_erob.protocol.coe import SDO_BYTES
+from humanoid_devices_erob.protocol.frame import DATAGRAM_BYTES, FRAME_ROOM
+from humanoid_devices_erob.protocol.mailbox import HEADER_BYTES
+
 
 @dataclass(frozen=True, slots=True)
 class Access:
@@ -43,3 +47,9 @@ class MailboxLayout:
     write_size: int
     read_address: int
     read_size: int
+
+    @property
+    def usable(self) -> bool:
+        """Return whether SDO messages fit into both, and both into a frame."""
+        sizes = self.write_size, self.read_size
+        return min(sizes) >= HEADER_BYTES + SDO_BYTES and max(sizes) + DATAGRAM_BYTES <= FRAME_ROOM

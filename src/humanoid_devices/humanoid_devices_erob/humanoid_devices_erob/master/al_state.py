@@ -9,8 +9,13 @@ import pysoem
 
 from humanoid_control_common.machine.machine import Machine
 from humanoid_control_common.rules.reasons import ReasonCode
-from humanoid_devices_erob.errors import joined_by_text
-from humanoid_devices_erob.reason_codes import AL_CODES, SLAVE_LEFT_OP, SLAVE_SILENT
+from humanoid_devices_erob.errors import EEPROM_REMEDY, joined_by_text
+from humanoid_devices_erob.reason_codes import (
+    AL_CODES,
+    SLAVE_EEPROM,
+    SLAVE_LEFT_OP,
+    SLAVE_SILENT,
+)
 
 REQUEST_INTERVAL: Final = 0.1  # [s] until a request is repeated, in case it was lost
 COMMON_INTERVAL: Final = 0.2  # [s] the same, of a request to all slaves
@@ -42,7 +47,8 @@ class AlStatus:
             return "does not answer"
         if not self.error:
             return self.state.name
-        return f"{self.state.name} with error, AL status 0x{self.code:04X} ({self.reason})"
+        text = f"{self.state.name} with error, AL status 0x{self.code:04X} ({self.reason})"
+        return f"{text}: {EEPROM_REMEDY}" if AL_CODES.get(self.code) is SLAVE_EEPROM else text
 
 
 def differing(statuses: Sequence[AlStatus], state: AlState, joint_at: Sequence[str]) -> str:

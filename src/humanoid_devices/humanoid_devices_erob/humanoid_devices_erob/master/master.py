@@ -106,7 +106,7 @@ class EthercatMaster:
         return [Identity(slave.man, slave.id) for slave in self._slaves]
 
     def mailbox_layouts(self) -> list[MailboxLayout]:
-        """Return the mailboxes as configured in the slaves. Raises BringUpError."""
+        """Return the mailboxes as configured in the slaves, usable or not. Raises BringUpError."""
         return [self._mailbox_layout(slave) for slave in range(len(self._slaves))]
 
     def map_process_data(self) -> None:
@@ -263,6 +263,4 @@ class EthercatMaster:
         data = self._read_with_long_timeout(slave, _SYNC_MANAGERS, 2 * _SYNC_MANAGER_BYTES)
         to_slave, to_slave_size = struct.unpack_from("<HH", data)
         from_slave, from_slave_size = struct.unpack_from("<HH", data, _SYNC_MANAGER_BYTES)
-        if not to_slave_size or not from_slave_size:
-            raise BringUpError(f"slave {slave} has no mailbox")
         return MailboxLayout(to_slave, to_slave_size, from_slave, from_slave_size)

@@ -7,6 +7,7 @@ import pytest
 from humanoid_devices_erob.bring_up.bench import DriveErrors, bench_ring, read_errors
 from humanoid_devices_erob.errors import BringUpError, InterfaceError
 from humanoid_devices_erob.mailbox.sdo import SdoBatch, SdoObject, SdoStatus
+from humanoid_stepped.wires.soem import SoemSlave
 
 INIT, PREOP = 1, 2
 
@@ -72,6 +73,34 @@ def test_drive_that_hangs_is_reported_and_the_others_are_read(make_bench) -> Non
         well, hung = read_errors(ring)
     assert (well.failure, well.text) == ("", "")
     assert "does not go to PREOP" in hung.text
+
+
+def without_mailbox(slave: SoemSlave) -> None:
+    """Let SOEM find sizes of 0 in the EEPROM."""
+    slave.write(0x0800, bytes(16))
+    for slave.state in (INIT, PREOP):
+        slave.write_state()
+
+
+def test_a_drive_whose_eeprom_is_damaged_is_named_and_its_neighbours_are_read(
+    make_bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench = make_bench(3)
+    set_up = SoemSlave.set_up
+
+    def set_up_by_eeprom(slave: SoemSlave) -> None:
+        set_up(slave)
+        if slave.place == 1:
+            without_mailbox(slave)
+
+    monkeypatch.setattr(SoemSlave, "set_up", set_up_by_eeprom)
+    with open_bench(bench) as ring:
+        name = tuple(SdoObject(slave, 0x1008, 0) for slave in range(3))
+        results = ring.complete(SdoBatch(name, write=False))
+    assert [it.status for it in results] == [SdoStatus.DONE, SdoStatus.REFUSED, SdoStatus.DONE]
+    assert "EEPROM" in results[1].message
+    with pytest.raises(BringUpError, match=r"j1.*EEPROM"):
+        bench.activate()
 
 
 def test_bring_up_of_a_drive_that_stays_in_fault_reports_its_error_and_remedy(make_bench) -> None:

@@ -40,6 +40,14 @@ def test_wrong_product_and_vendor_are_named_with_their_joints() -> None:
     assert "shoulder" not in message
 
 
+@pytest.mark.parametrize("word", [0, 0xFFFFFFFF])
+def test_an_identity_that_no_drive_has_is_an_empty_eeprom(word: int) -> None:
+    with pytest.raises(IdentityError, match=r"slave 1 .elbow.*EEPROM"):
+        check_identities([EROB, Identity(word, word), EROB], EROB, JOINTS, "eth0")
+    with pytest.raises(IdentityError, match=r"^((?!EEPROM).)*$"):
+        check_identities([EROB, Identity(0x2, word), EROB], EROB, JOINTS, "eth0")
+
+
 def test_swapped_drives_are_recognized_by_their_serial_numbers() -> None:
     with pytest.raises(IdentityError) as raised:
         check_serial_numbers([11, 33, 22], [11, 22, 33], JOINTS)
