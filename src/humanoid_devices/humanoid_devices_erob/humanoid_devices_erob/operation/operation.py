@@ -218,12 +218,15 @@ class Operation:
         }
 
     def _take_errors(self, slave: int, future: Future[Results]) -> None:
+        first, *_ = results = future.result()
         code, *history = [
             int.from_bytes(it.object.data, "little") & 0xFFFF if it.status is SdoStatus.DONE else 0
-            for it in future.result()
+            for it in results
         ]
         if code:  # else the history is that of earlier errors
             self.monitor.set_errors(slave, (code, *filter(None, history)))
+        elif first.status is not SdoStatus.DONE:
+            self.monitor.set_unread(slave, first.message)
 
     def _emergency(self, slave: int, emergency: Emergency) -> None:
         self.emergencies += 1
@@ -231,9 +234,14 @@ class Operation:
             self.monitor.set_errors(slave, (emergency.code,))
 
     def _refusal(self, slave: int, batch: SdoBatch) -> str:
-        """Return why no object of the batch may be sent to the slave now; empty if it may."""
+        """Return why no object of the batch may be sent to the slave now; empty if it may.
+
+        A slave that has fallen to SAFEOP has its mailbox, and an error that tells why; on its way
+        back to OP it gets no mail.
+        """
         status = self.states[slave]
-        if status.state is not AlState.OP or status.error:
+        fallen = status.state is AlState.SAFEOP and not self._recovery.active
+        if (status.state is not AlState.OP or status.error) and (batch.write or not fallen):
             return f"slave {slave} is not in OP: {status}"
         silence = self._clock() - self._ring.last_answer
         if silence > max(FRESH_PERIODS * self._settings.period, FRESH):

@@ -196,11 +196,13 @@ def test_batch_is_refused_before_the_loop_drives_the_ring(make_bench) -> None:
     assert result.status is SdoStatus.DONE
 
 
-def test_batch_sends_no_request_to_a_slave_outside_op_and_serves_the_others(make_bench) -> None:
+def test_batch_sends_no_request_to_a_slave_without_mailbox_and_serves_the_others(
+    make_bench,
+) -> None:
     bench = make_bench(2)
     bench.activate()
     bench.tick(3)
-    bench.system._master.request_slave_state(1, AlState.SAFEOP)
+    bench.system._master.request_slave_state(1, AlState.INIT)
     bench.tick(3)
     bench.control.log()
     both = bench.system.submit(SdoBatch((*read_gate(0).objects, *read_gate(1).objects), False))
@@ -209,6 +211,28 @@ def test_batch_sends_no_request_to_a_slave_outside_op_and_serves_the_others(make
     assert refused.status is SdoStatus.REFUSED
     assert "slave 1 is not in OP" in refused.message
     assert {line[1] for line in bench.control.log() if line[2] == "request"} == {0}
+
+
+def test_the_error_of_drives_that_lost_their_process_data_is_read_where_they_fell_to(
+    make_bench,
+) -> None:
+    """The control process stood still for longer than the watchdog: SAFEOP with error."""
+    bench = make_bench(2)
+    bench.activate()
+    bench.tick(3)
+    bench.control.advance(0.6)
+    bench.tick(4)
+    assert bench.of_drives("al_state") == [AlState.SAFEOP] * 2
+    report = bench.system.safety()
+    assert "error 0xA000" in report.message
+    assert {"AL_WATCHDOG", "DRIVE_ERROR_A000", "DRIVE_FAULT"} <= set(report.codes)
+    assert "DRIVE_ERROR_UNREAD" not in report.codes
+    (result,) = bench.finish(bench.system.submit(SdoBatch((SdoObject(1, 0x603F, 0),), False)))
+    assert result.object.data == b"\x00\xa0"
+    bench.system.reset_faults()
+    bench.tick(60)
+    assert bench.of_drives("al_state") == [AlState.OP] * 2
+    assert bench.system.safety().message == ""
 
 
 def test_batch_is_refused_after_too_long_without_process_data(make_bench) -> None:
