@@ -532,6 +532,25 @@ def test_later_falls_do_not_hide_the_cause_of_the_first_fall() -> None:
     assert modes.fall.text == "hot"
 
 
+def test_the_cause_of_a_fall_says_what_its_source_has_found_out_since() -> None:
+    def report(source: str, *codes: str) -> SafetyReport:
+        return SafetyReport(source, SafetyLevel.FAULT, message=" ".join(codes), codes=codes)
+
+    loop = ShownLoop([_snapshot(Mode.STANDBY, 3, reports=(report("ring", "DRIVE_FAULT"),))])
+    modes = ModeManager(loop, CONTROLLERS.get, SafetyMonitor())
+    modes.observe(0.0)
+    known = report("ring", "DRIVE_ERROR_8500", "DRIVE_FAULT")
+    for reports in (known,), (report("can", "MOTOR_FAULT", "DRIVE_FAULT"), known):
+        loop.shown = [_snapshot(Mode.DAMPING, 4, reports=reports)]
+        modes.observe(0.1)
+        expected = ("SAFETY_SOURCE_FAULT", "DRIVE_ERROR_8500", "DRIVE_FAULT")
+        assert modes.fall.codes == expected
+        assert modes.statement.reason.codes == ("FELL_TO_SAFETY", *expected)
+    loop.shown = [_snapshot(Mode.DAMPING, 4, reports=(report("ring", "CABLE", "DRIVE_FAULT"),))]
+    modes.observe(0.2)
+    assert modes.fall.codes == expected, "a later problem does not hide the cause"
+
+
 def test_without_a_damping_controller_a_fault_does_not_crash_the_mode_manager() -> None:
     report = SafetyReport("arm", SafetyLevel.FAULT)
     loop = ShownLoop([_snapshot(Mode.STANDBY, 3, reports=(report,))])

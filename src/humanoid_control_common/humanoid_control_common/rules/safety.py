@@ -4,7 +4,7 @@ Levels and flag bits are those of humanoid_control_msgs/SafetyStatus.
 """
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from enum import IntEnum, IntFlag
 from typing import Final
@@ -106,11 +106,7 @@ class SafetyMonitor:
 
     def problem(self, now: float) -> Reason:
         """Return why stiff modes are forbidden at `now` [s], if they are."""
-        reasons = [
-            fault_of(report, "reports")
-            for report in self._reports.values()
-            if report.level >= SafetyLevel.FAULT
-        ]
+        reasons = [*self._faults()]
         for source, deadline in self._deadline_of.items():
             silence = now - self._arrival.setdefault(source, now)
             if silence > deadline:
@@ -119,6 +115,22 @@ class SafetyMonitor:
         more = len(reasons) - MOST_NAMED
         found = joined(reasons[:MOST_NAMED])
         return found.worded(f"{found}; and {more} more") if more > 0 else found
+
+    def explained(self, cause: Reason) -> Reason:
+        """Return what the source of `cause` says of it now, if that is more; else `cause`.
+
+        A source names more precise codes first: the error of a drive before its being in fault.
+        """
+        own, before = cause.codes[:1], cause.codes[1:]
+        for fault in self._faults() if before else ():
+            if fault.codes[:1] == own and fault.codes[2:][-len(before) :] == before:
+                return fault
+        return cause
+
+    def _faults(self) -> Iterator[Reason]:
+        for report in self._reports.values():
+            if report.level >= SafetyLevel.FAULT:
+                yield fault_of(report, "reports")
 
 
 def fault_of(report: SafetyReport, verb: str) -> Reason:
