@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import logging
 import os
 import socket
 from contextlib import closing
@@ -550,16 +551,29 @@ def test_guard_that_can_not_be_started_is_reported() -> None:
 
 @pytest.mark.parametrize(
     ("ends", "logged"),
-    [("kill -9 $$", [f"the guard of {BUS} ended with exit code -9"]), ("cat >/dev/null", [])],
+    [
+        ("kill -9 $$", [(logging.ERROR, f"the guard of {BUS} ended with exit code -9")]),
+        ("cat >/dev/null", []),
+    ],
     ids=["killed", "in order"],
 )
 def test_guard_that_did_not_end_in_order_is_reported(
-    caplog: pytest.LogCaptureFixture, ends: str, logged: list[str]
+    caplog: pytest.LogCaptureFixture, ends: str, logged: list[tuple[int, str]]
 ) -> None:
     guard = guard_by("sh", "-c", ends)
     guard.start()
     guard.end()
-    assert caplog.messages == logged
+    assert [(it.levelno, it.message) for it in caplog.records] == logged
+
+
+def test_guard_that_is_not_ready_to_end_when_it_is_not_needed_has_not_failed(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("humanoid_devices_can.guard.guard_process.PARTING", 0.0)
+    guard = guard_by("sleep", "60")
+    guard.start()
+    guard.end()
+    assert [it.levelno for it in caplog.records] == [logging.WARNING]
 
 
 def test_guard_that_can_share_no_memory_is_reported_too(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,5 +1,6 @@
 """Virtual Ethernet pairs: cables between a master and a ring on this machine."""
 
+import json
 import shutil
 import socket
 import subprocess
@@ -42,13 +43,10 @@ def create_veth(first: str, second: str) -> None:
 
 def remove_pair(first: str, second: str) -> None:
     """Remove the pair with these ends. Raises VethError if they are no pair, or no right."""
-    folder = Path("/sys/class/net")
-    try:
-        peer = (folder / first / "iflink").read_text(encoding="ascii")
-        number = (folder / second / "ifindex").read_text(encoding="ascii")
-    except OSError as error:
-        raise VethError(f"can't remove the pair {first}, {second}: no such interface") from error
-    if peer != number:
+    peers = {link["ifname"]: link.get("link") for link in _links()}
+    if not {first, second} <= peers.keys():
+        raise VethError(f"can't remove the pair {first}, {second}: no such interface")
+    if peers[first] != second:
         raise VethError(f"can't remove the pair {first}, {second}: they are no pair")
     remove_veth(first)  # removes the other end too
 
@@ -77,13 +75,16 @@ def veth_pair(first: str, second: str) -> Iterator[None]:
 
 def _remove_leftovers() -> None:
     """Remove the pairs of `veth_pair` whose processes were killed."""
-    for alias in Path("/sys/class/net").glob("*/ifalias"):
-        name = alias.parent.name
-        # Another process may remove it at the same time.
-        with suppress(VethError, OSError):
-            if alias.read_text(encoding="utf-8").strip() == _OWNED:
-                with _locked(name):
-                    remove_veth(name)
+    for link in _links():
+        if link.get("ifalias") == _OWNED:
+            with suppress(VethError), _locked(link["ifname"]):
+                remove_veth(link["ifname"])  # another process may do so at the same time
+
+
+def _links() -> list[dict[str, str]]:
+    """Return the interfaces of this process's namespace; /sys may be that of another one."""
+    found: list[dict[str, str]] = json.loads(_ip("can't list the interfaces", "-json", "link"))
+    return found
 
 
 @contextmanager
@@ -108,7 +109,7 @@ def _quieten(name: str) -> None:
         _ip(f"can't switch off IPv6 on '{name}'", "link", "set", "dev", name, "addrgenmode", "none")
 
 
-def _ip(failure: str, *arguments: str) -> None:
+def _ip(failure: str, *arguments: str) -> str:
     program = shutil.which("ip") or shutil.which("ip", path="/usr/sbin:/sbin")
     if program is None:
         raise VethError(f"{failure}: there is no `ip` program (Debian package iproute2)")
@@ -118,3 +119,4 @@ def _ip(failure: str, *arguments: str) -> None:
         if "Operation not permitted" in reason:
             reason += " (needs root or the capability CAP_NET_ADMIN)"
         raise VethError(f"{failure}: {reason}")
+    return done.stdout

@@ -82,11 +82,17 @@ class GuardProcess:
             self._write(GOOD_BYE)
         with suppress(OSError):
             process.stdin.close()
+        allowed = parting(self.memory)
         try:
-            code = process.wait(parting(self.memory))
+            code = process.wait(allowed)
         except subprocess.TimeoutExpired:
             process.kill()
-            code = process.wait()
+            process.wait()
+            text = (
+                "the guard of %s was not needed any more and took over %g s to end: busy machine?"
+            )
+            logger.warning(text, self._bus, allowed)
+            return
         if code:
             logger.error("the guard of %s ended with exit code %d", self._bus, code)
 

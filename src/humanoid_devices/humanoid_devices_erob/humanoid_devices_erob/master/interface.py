@@ -4,7 +4,7 @@ import fcntl
 import logging
 import socket
 import struct
-from pathlib import Path
+from array import array
 from typing import Final
 
 from humanoid_control_common.machine.rights import (
@@ -15,6 +15,7 @@ from humanoid_control_common.machine.rights import (
 from humanoid_devices_erob.errors import InterfaceError
 
 _IFF_UP: Final = 0x1  # <linux/if.h>
+_ETHTOOL, _GET_LINK = 0x8946, 0x0A  # SIOCETHTOOL, ETHTOOL_GLINK, <linux/ethtool.h>
 
 
 def check_rights() -> None:
@@ -25,22 +26,33 @@ def check_rights() -> None:
         raise InterfaceError(str(error)) from None
 
 
-def check_interface(name: str, network: Path = Path("/sys/class/net")) -> None:
-    """Check the interface. Raises InterfaceError if it is missing, down or without a link."""
-    interface = network / name
-    if not name or not interface.is_dir():
-        known = ", ".join(sorted(entry.name for entry in network.iterdir())) or "none"
+def check_interface(name: str) -> None:
+    """Check the interface. Raises InterfaceError if it is missing, down or without a link.
+
+    The socket calls ask the namespace of this process; /sys may be that of another one.
+    """
+    names = sorted(known for _, known in socket.if_nameindex())
+    if name not in names:
         raise InterfaceError(
-            f"network interface '{name}' does not exist; there is: {known}. Set "
-            "buses.ethercat.interface in the hardware file or pass ethercat_interface"
+            f"network interface '{name}' does not exist; there is: {', '.join(names) or 'none'}. "
+            "Set buses.ethercat.interface in the hardware file or pass ethercat_interface"
         )
-    if not int((interface / "flags").read_text(), 16) & _IFF_UP:
+    if not _request(name, _GET_FLAGS) & _IFF_UP:
         raise InterfaceError(f"network interface '{name}' is down: 'sudo ip link set {name} up'")
-    if (interface / "carrier").read_text().strip() != "1":
+    if not _has_link(name):
         raise InterfaceError(
             f"network interface '{name}' has no link: is the cable of the ring plugged in at both "
             "ends and the first drive powered?"
         )
+
+
+def _has_link(interface: str) -> bool:
+    # The flag IFF_RUNNING comes a moment after the link.
+    value = array("I", (_GET_LINK, 0))
+    request = struct.pack("16sP16x", interface.encode(), value.buffer_info()[0])
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+        fcntl.ioctl(any_socket, _ETHTOOL, request)
+    return bool(value[1])
 
 
 def claim_interface(name: str) -> socket.socket:
@@ -79,7 +91,8 @@ class PromiscuousMode:
         try:
             flags = self._flags()
             if flags & _PROMISCUOUS != self._found:
-                self._call(_SET_FLAGS, flags & ~_PROMISCUOUS | self._found)
+                new = flags & ~_PROMISCUOUS | self._found
+                _request(self._interface, _SET_FLAGS, new)
         except OSError as error:
             logger.warning(
                 "promiscuous mode of network interface '%s' stays as the master set it: %s",
@@ -88,11 +101,13 @@ class PromiscuousMode:
             )
 
     def _flags(self) -> int:
-        return self._call(_GET_FLAGS, 0)
+        return _request(self._interface, _GET_FLAGS)
 
-    def _call(self, request: int, flags: int) -> int:
-        signed = flags - 0x10000 if flags & 0x8000 else flags
-        argument = _REQUEST.pack(self._interface.encode(), signed)
-        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
-            answer = fcntl.ioctl(any_socket, request, argument)
-        return int(_REQUEST.unpack(answer)[1]) & 0xFFFF
+
+def _request(interface: str, request: int, flags: int = 0) -> int:
+    """Get or set the flags of an interface; return them. Raises OSError."""
+    signed = flags - 0x10000 if flags & 0x8000 else flags
+    argument = _REQUEST.pack(interface.encode(), signed)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+        answer = fcntl.ioctl(any_socket, request, argument)
+    return int(_REQUEST.unpack(answer)[1]) & 0xFFFF

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
-from pathlib import Path
+import subprocess
+from collections.abc import Iterator
 
 import pytest
 
@@ -14,6 +16,10 @@ from humanoid_devices_erob.master.interface import (
     check_rights,
     claim_interface,
 )
+from humanoid_twin.errors import VethError
+from humanoid_twin.ethercat.veth import remove_pair, veth_pair
+
+CLONE_NEWNET = 0x40000000  # <linux/sched.h>
 
 
 def test_error_names_the_missing_right_and_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -25,35 +31,38 @@ def test_error_names_the_missing_right_and_how_to_get_it(monkeypatch: pytest.Mon
     assert "CAP_NET_ADMIN" not in str(raised.value)
 
 
-def interface(folder: Path, flags: int, carrier: str) -> None:
-    (folder / "eth7").mkdir()
-    (folder / "eth7" / "flags").write_text(f"{flags:#x}\n")
-    (folder / "eth7" / "carrier").write_text(carrier)
+@pytest.fixture
+def namespace() -> Iterator[None]:
+    """A network namespace of this thread, as of `unshare -n`: /sys stays that of all others."""
+    before = os.open("/proc/thread-self/ns/net", os.O_RDONLY)
+    kernel = ctypes.CDLL(None, use_errno=True)
+    try:
+        if kernel.unshare(CLONE_NEWNET):
+            pytest.skip("needs CAP_SYS_ADMIN (root)")
+        yield
+    finally:
+        kernel.setns(before, CLONE_NEWNET)
+        os.close(before)
 
 
-def test_missing_interface_is_reported_with_those_that_exist(tmp_path: Path) -> None:
-    interface(tmp_path, 1, "1")
-    with pytest.raises(InterfaceError, match=r"'eth0' does not exist; there is: eth7"):
-        check_interface("eth0", tmp_path)
-    with pytest.raises(InterfaceError, match=r"'' does not exist; there is: eth7"):
-        check_interface("", tmp_path)
-
-
-def test_interface_that_is_down_is_reported_with_the_command(tmp_path: Path) -> None:
-    interface(tmp_path, 0, "0")
-    with pytest.raises(InterfaceError, match=r"'eth7' is down: 'sudo ip link set eth7 up'"):
-        check_interface("eth7", tmp_path)
-
-
-def test_interface_without_a_link_is_reported(tmp_path: Path) -> None:
-    interface(tmp_path, 1, "0\n")
-    with pytest.raises(InterfaceError, match=r"'eth7' has no link"):
-        check_interface("eth7", tmp_path)
-
-
-def test_interface_that_is_up_is_accepted(tmp_path: Path) -> None:
-    interface(tmp_path, 1, "1\n")
-    check_interface("eth7", tmp_path)
+@pytest.mark.usefixtures("namespace")
+def test_the_interface_is_one_of_the_own_namespace_up_and_with_a_link() -> None:
+    assert len(os.listdir("/sys/class/net")) > 1
+    for missing in ("eth0", ""):
+        with pytest.raises(InterfaceError, match=rf"'{missing}' does not exist; there is: lo\."):
+            check_interface(missing)
+    with veth_pair("near", "far"):
+        check_interface("near")
+        subprocess.run(["ip", "link", "set", "far", "down"], check=True)
+        with pytest.raises(InterfaceError, match=r"'near' has no link"):
+            check_interface("near")
+        with pytest.raises(InterfaceError, match=r"'far' is down: 'sudo ip link set far up'"):
+            check_interface("far")
+        with pytest.raises(VethError, match="no pair"):
+            remove_pair("near", "lo")
+        remove_pair("near", "far")
+    with pytest.raises(VethError, match="no such interface"):
+        remove_pair("near", "far")
 
 
 def test_second_master_on_an_interface_is_refused_until_the_first_ends() -> None:
