@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import shutil
 from pathlib import Path
 from xml.etree import ElementTree
@@ -187,6 +188,72 @@ def test_limits_in_degrees_are_reported_with_the_joint(export: Path) -> None:
     export.write_text(text.replace('velocity="3"', 'velocity="172"', 1))
     (warning,) = package_files("mine", export).warnings
     assert "joint 'shoulder_pitch': its velocity limit is 172 rad/s: check the units" in warning
+
+
+def test_effort_limits_far_above_what_the_links_weigh_are_reported(export: Path) -> None:
+    assert package_files("mine", export).warnings == ()
+    export.write_text(export.read_text().replace('effort="10"', 'effort="1000"'))
+    (warning,) = package_files("mine", export).warnings
+    assert "joint 'elbow_pitch': its effort limit is 1e+03 Nm" in warning
+    carried = re.search(r"more than (\S+) Nm", warning)
+    assert carried
+    assert 1.0 < float(carried[1]) < 10.0
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({'"revolute"': '"floating"', '<mass value="0.6"/>': ""}, "is floating"),
+        ({'effort="10"': 'effort="0"', 'effort="20"': 'effort="0"'}, "expected lower < upper"),
+        ({'lower="-1.4"': "", 'lower="-2.2"': ""}, "has no 'lower'"),
+        ({'<mass value="1.2"/>': "", '<mass value="0.6"/>': ""}, "mass value"),
+    ],
+)
+def test_all_faults_of_one_kind_are_told_at_once(
+    export: Path, changes: dict[str, str], told: str
+) -> None:
+    text = export.read_text()
+    for old, new in changes.items():
+        assert old in text
+        text = text.replace(old, new)
+    export.write_text(text)
+    with pytest.raises(ConfigError) as raised:
+        package_files("mine", export)
+    assert str(raised.value).count(told) == 2
+
+
+def test_a_plain_description_is_not_expanded(export: Path) -> None:
+    plugin = '<gazebo><plugin filename="${lib}/$(arg x).so"/></gazebo></robot>'
+    export.write_text(export.read_text().replace("</robot>", plugin))
+    urdf = package_files("mine", export).contents[Path("description/mine.urdf")]
+    assert b"${lib}/$(arg x).so" in urdf
+
+
+def as_xacro(export: Path, line: str) -> Path:
+    xacro = export.with_suffix(".urdf.xacro")
+    space = '<robot xmlns:xacro="http://www.ros.org/wiki/xacro"'
+    text = export.read_text().replace("<robot", space, 1).replace("</robot>", f"{line}</robot>")
+    xacro.write_text(text)
+    return xacro
+
+
+def test_an_argument_without_a_value_is_told_with_the_command_that_gives_it(export: Path) -> None:
+    file = as_xacro(export, '<link name="$(arg tool)"/>')
+    with pytest.raises(ConfigError, match=r"xacro \S+ tool:=VALUE > \S+\.urdf"):
+        package_files("mine", file)
+
+
+def test_a_package_that_holds_the_description_is_found_and_another_is_one_sentence(
+    export: Path,
+) -> None:
+    part = '<xacro:include filename="$(find mesh_arm)/urdf/part.xacro"/>'
+    (export.parent / "part.xacro").write_text("<robot/>")
+    assert package_files("mine", as_xacro(export, part)).joints == JOINTS
+    missing = part.replace("mesh_arm", "franka_description")
+    with pytest.raises(ConfigError) as raised:
+        package_files("mine", as_xacro(export, missing))
+    assert str(raised.value).count("franka_description") == 1
+    assert "class" not in str(raised.value)
 
 
 WRONG = {

@@ -1,5 +1,11 @@
 """The errors of the stack. Messages have the place, the found and the expected value."""
 
+from collections.abc import Callable, Iterable
+from typing import TypeVar
+
+T = TypeVar("T")
+R = TypeVar("R")
+
 
 class RobotError(Exception):
     """Root of every error the stack raises on purpose."""
@@ -19,3 +25,19 @@ class HardwareError(RobotError):
 
 class SwitchRefusedError(RobotError):
     """A change of the active mode controller was refused; the one in force stays."""
+
+
+def of_each(read: Callable[[T], R], items: Iterable[T]) -> list[R]:
+    """Return `read(item)` of each item. Raises ConfigError that names all that are wrong."""
+    found: list[R] = []
+    wrong: list[ConfigError] = []
+    for item in items:
+        try:
+            found.append(read(item))
+        except ConfigError as error:
+            wrong.append(error)
+    if len(wrong) == 1:
+        raise wrong[0]
+    if wrong:
+        raise ConfigError("; ".join(map(str, wrong)))
+    return found

@@ -10,6 +10,8 @@ from typing import Final
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
+import numpy as np
+
 from humanoid_control_common.description.mesh_files import Meshes, check_meshes
 from humanoid_control_common.description.mesh_references import (
     MeshError,
@@ -19,7 +21,7 @@ from humanoid_control_common.description.mesh_references import (
 )
 from humanoid_control_common.description.mujoco_input import mujoco_input
 from humanoid_control_common.description.tree import check_names
-from humanoid_control_common.errors import ConfigError
+from humanoid_control_common.errors import ConfigError, of_each
 from humanoid_control_common.robot import robot_description
 from humanoid_control_common.robot.joints import JointLimits
 from humanoid_control_common.robot.mit_interface import COMMAND_INTERFACES, STATE_INTERFACES
@@ -30,6 +32,9 @@ _BLOCK: Final = "ros2_control"
 _RATE: Final = 200.0  # [Hz], of no effect on limits
 _WIDEST: Final = 4.0 * math.pi + 0.01  # [rad] of a range: a turn to both sides, rounded
 _FASTEST: Final = 50.0  # [rad/s], of the fastest known motor; 1 rad/s is 57 deg/s
+_STRONGEST: Final = 25.0  # times the largest torque against gravity; Prime, Lite, Hand: 3 to 17
+_LEAST_HELD: Final = 1e-3  # [Nm]
+_POSES: Final = 200
 _FOLDERS: Final = ("meshdir", "assetdir", "strippath")  # of MuJoCo: references have no need of it
 _MATERIALS: Final = re.compile(rb"^mtllib[ \t]+(.+?)[ \t\r]*$", re.MULTILINE)  # of an OBJ
 
@@ -55,19 +60,19 @@ def read_export(description: Path, name: str, folder: str) -> Export:
     meshes = Meshes()
     heavy = check_meshes(urdf, meshes)
     try:
-        doubts = mujoco_input(urdf, meshes).warnings
         robot = ElementTree.fromstring(urdf)
         if robot.find(_BLOCK) is not None:
             raise ConfigError(f"it has <{_BLOCK}> blocks: remove them: the new package has its own")
         joints = _moving(robot)
+        doubts = mujoco_input(urdf, meshes).warnings
         check_names(robot)
         limits = _limits(robot, joints)
-        GravityModel(urdf, joints)  # for what MuJoCo alone refuses
+        held = _held(GravityModel(urdf, joints), limits)
     except MeshError:
         raise  # names its file
     except ConfigError as error:
         raise ConfigError(f"{description}: {error}") from error
-    warnings = (*heavy, *doubts, *_doubtful(joints, limits))
+    warnings = (*heavy, *doubts, *_doubtful(joints, limits, held))
     files = _move_meshes(robot, folder)
     robot.set("name", name)
     text = ElementTree.tostring(robot, encoding="unicode") + "\n"
@@ -75,25 +80,27 @@ def read_export(description: Path, name: str, folder: str) -> Export:
 
 
 def _moving(robot: Element) -> tuple[str, ...]:
-    found = []
-    for joint in robot.findall("joint"):
-        kind = joint.get("type", "")
-        where = f"joint '{joint.get('name')}'"
-        if kind not in ("revolute", "fixed"):
-            raise ConfigError(
-                f"{where} is {kind or 'of no type'}, expected revolute (with limits) or fixed"
-            )
-        mimic = joint.find("mimic")
-        if mimic is not None:
-            raise ConfigError(
-                f"{where} mimics '{mimic.get('joint', '')}': a robot has no coupled joints: remove "
-                "<mimic> if the joint has a drive of its own; else make it fixed"
-            )
-        if kind == "revolute":
-            found.append(joint.get("name", ""))
+    found = tuple(filter(None, of_each(_moved, robot.findall("joint"))))
     if not found:
         raise ConfigError("no joint moves, expected a revolute one")
-    return tuple(found)
+    return found
+
+
+def _moved(joint: Element) -> str:
+    """Return the name of a joint that moves; empty: it is fixed."""
+    kind = joint.get("type", "")
+    where = f"joint '{joint.get('name')}'"
+    if kind not in ("revolute", "fixed"):
+        raise ConfigError(
+            f"{where} is {kind or 'of no type'}, expected revolute (with limits) or fixed"
+        )
+    mimic = joint.find("mimic")
+    if mimic is not None:
+        raise ConfigError(
+            f"{where} mimics '{mimic.get('joint', '')}': a robot has no coupled joints: remove "
+            "<mimic> if the joint has a drive of its own; else make it fixed"
+        )
+    return joint.get("name", "") if kind == "revolute" else ""
 
 
 def _limits(robot: Element, joints: tuple[str, ...]) -> JointLimits:
@@ -112,15 +119,28 @@ def _limits(robot: Element, joints: tuple[str, ...]) -> JointLimits:
     return parse_robot_description(text, _RATE).limits
 
 
-def _doubtful(joints: tuple[str, ...], limits: JointLimits) -> Iterator[str]:
-    """Yield a warning for each limit that may be in degrees, deg/s or rpm."""
-    for name, unit, values, most in (
-        ("range", "rad", limits.upper - limits.lower, _WIDEST),
-        ("velocity limit", "rad/s", limits.velocity, _FASTEST),
+def _held(model: GravityModel, limits: JointLimits) -> float:
+    """Return the largest torque [Nm] that a joint carries against gravity, at many poses."""
+    shape = _POSES, len(limits.lower)
+    poses = np.random.default_rng(0).uniform(limits.lower, limits.upper, shape)
+    return max(float(np.abs(model.torque(pose)).max()) for pose in poses)
+
+
+def _doubtful(joints: tuple[str, ...], limits: JointLimits, held: float) -> Iterator[str]:
+    """Yield a warning for each limit that may be in degrees, deg/s, rpm or Nmm, or made up.
+
+    `held`: see `_held`. A robot that carries nothing tells nothing about its drives.
+    """
+    strongest = _STRONGEST * held if held > _LEAST_HELD else math.inf
+    carried = f", and no joint carries more than {held:.3g} Nm"
+    for name, unit, values, most, beside in (
+        ("range", "rad", limits.upper - limits.lower, _WIDEST, ""),
+        ("velocity limit", "rad/s", limits.velocity, _FASTEST, ""),
+        ("effort limit", "Nm", limits.effort, strongest, carried),
     ):
         for joint, value in zip(joints, values, strict=True):
             if value > most:
-                found = f"its {name} is {value:.3g} {unit}"
+                found = f"its {name} is {value:.3g} {unit}{beside}"
                 yield f"joint '{joint}': {found}: check the units of its limits"
 
 

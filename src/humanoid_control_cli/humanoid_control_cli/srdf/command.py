@@ -1,5 +1,6 @@
 """`hc srdf`: its options, and the file that it writes."""
 
+import time
 from pathlib import Path
 from typing import Annotated, Final
 from xml.sax.saxutils import quoteattr
@@ -10,6 +11,7 @@ from humanoid_control_cli.up.command import RobotName
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.whole_file import replace_text
 
+_TELL: Final = 5.0  # [s] between two lines of progress
 _RATE: Final = 200.0  # [Hz], of no effect on joints and limits
 
 
@@ -32,6 +34,9 @@ def srdf(
             show_default="the terminal",
         ),
     ] = None,
+    proof_time: Annotated[
+        float, typer.Option(min=0.0, help="Time for the proofs [s]; pairs left over stay checked.")
+    ] = 300.0,
 ) -> None:
     """Write the pairs of links that need no check for self-collision, as an SRDF.
 
@@ -52,7 +57,11 @@ def srdf(
     known = parse_robot_description(urdf, _RATE)
     before = _empty(known.name) if output is None else _present(output, known.name)
     model = CollisionModel(urdf, known.joints.names, {})
-    pairs = disabled_pairs(model, known.limits.lower, known.limits.upper)
+    watch = _Watch(proof_time)
+    pairs, undecided = disabled_pairs(model, known.limits.lower, known.limits.upper, watch.go_on)
+    if undecided:
+        names = ", ".join(f"{pair.first} - {pair.second}" for pair in undecided)
+        typer.echo(f"hc: not decided in time, so still checked: {names}", err=True)
     text = with_disabled_pairs(before, pairs, str(output))
     if output is None:
         typer.echo(text, nl=False)
@@ -65,6 +74,22 @@ def srdf(
         f"{count} {cause}" for cause, count in sorted(Counter(pairs.values()).items())
     )
     typer.echo(f"{output}: {len(pairs)} pairs need no check ({counts or 'none'})")
+
+
+class _Watch:
+    """Shows the progress of the proofs, and ends them in time."""
+
+    def __init__(self, seconds: float) -> None:
+        self._end = time.monotonic() + seconds
+        self._told = time.monotonic()
+
+    def go_on(self, done: int, count: int) -> bool:
+        now = time.monotonic()
+        if now > self._told + _TELL:
+            self._told = now
+            text = f"hc: {done} of {count} pairs of links, at most {self._end - now:.0f} s more"
+            typer.echo(text, err=True)
+        return now < self._end
 
 
 def _present(file: Path, robot: str) -> str:

@@ -10,7 +10,7 @@ from humanoid_control_common.description.mesh_files import Meshes
 from humanoid_control_common.description.mesh_references import COLLISION, VISUAL, MeshReference
 from humanoid_control_common.description.numbers import numbers, placed
 from humanoid_control_common.description.tree import massless
-from humanoid_control_common.errors import ConfigError
+from humanoid_control_common.errors import ConfigError, of_each
 from humanoid_control_common.robot.joints import FloatArray
 
 _TENSOR: Final = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
@@ -36,15 +36,16 @@ def check_inertias(robot: Element, meshes: Meshes) -> list[str]:
         return []
     links = robot.findall("link")
     balanced = settings.get("balanceinertia") == "true"
-    warnings = [text for link in links for text in _of_link(link, meshes, balanced=balanced)]
+    warnings = of_each(lambda link: list(_of_link(link, meshes, balanced=balanced)), links)
     if settings.get("inertiafromgeom", "false") == "false":
         heavy = {link.get("name", "") for link in links if _has_mass(link)}
-        for joint, link_name in massless(robot, heavy):
+        if found := massless(robot, heavy):
+            texts = (f"joint '{joint}': its link '{link}'" for joint, link in found)
             raise ConfigError(
-                f"joint '{joint}': its link '{link_name}' has no <inertial> with a mass, nor has a "
-                "link fixed to it: set a material in CAD and export again"
+                f"{'; '.join(texts)} has no <inertial> with a mass, nor has a link fixed to it: "
+                "set a material in CAD and export again"
             )
-    return warnings
+    return [text for texts in warnings for text in texts]
 
 
 def _has_mass(link: Element) -> bool:

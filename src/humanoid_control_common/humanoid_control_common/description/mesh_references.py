@@ -151,13 +151,21 @@ def file_of_package(name: str) -> Path | None:
 def _around(reference: MeshReference, name: str, source: Path) -> Path:
     """Return the file in the package that holds `source`: an export that was not built."""
     package, _, rest = name.removeprefix(PACKAGE).partition("/")
-    for folder in source.resolve().parents:
-        if folder.name == package or _package_name(folder) == package:
-            return folder / rest
+    folder = package_above(package, source)
+    if folder is not None:
+        return folder / rest
     raise MeshError(
         f"{reference.place}: mesh {name}: package '{package}' is not installed, and no folder "
         f"above {source} has this name: install it, or write a path that starts at {source.parent}"
     )
+
+
+def package_above(package: str, source: Path) -> Path | None:
+    """Return the folder above `source` that is `package`, by its name or its package.xml."""
+    for folder in source.resolve().parents:
+        if folder.name == package or _package_name(folder) == package:
+            return folder
+    return None
 
 
 def _package_name(folder: Path) -> str | None:

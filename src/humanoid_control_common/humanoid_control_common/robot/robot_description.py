@@ -10,34 +10,41 @@ from xml.parsers.expat import ExpatError
 
 import xacro
 from ament_index_python.packages import PackageNotFoundError, get_package_share_directory
+from xacro import substitution_args
 
 from humanoid_control_common.configuration.config import check_yaml
+from humanoid_control_common.description.mesh_references import package_above
 from humanoid_control_common.errors import ConfigError
 
 _CHECK: Final = "evaluating expression 'xacro.fatal("
-XACRO_ARGUMENT: Final = "{http://www.ros.org/wiki/xacro}arg"
+_XACRO: Final = "http://www.ros.org/wiki/xacro"
+XACRO_ARGUMENT: Final = f"{{{_XACRO}}}arg"
 
 
 def expand(xacro_file: Path, mappings: Mapping[str, str]) -> str:
-    """Return the URDF as XML text.
+    """Return the URDF as XML text; a plain one as it is: a plug-in may have `${…}` of its own.
 
     `mappings` are the arguments that the file declares, all as text, booleans too. Not
     thread-safe: xacro keeps global state.
 
-    Raises ConfigError for an argument that is unknown or has a bad value, and for a hardware file
-    that is missing, malformed, has a key twice or contradicts itself.
+    Raises ConfigError for an argument that is unknown, missing or has a bad value, for a package
+    that is not there, and for a hardware file that is missing, malformed, has a key twice or
+    contradicts itself.
     """
     try:
         _check_names(mappings, xacro_file)
-        with _quick_xacro():
+        plain = xacro_file.read_text("utf-8-sig")
+        if xacro_file.suffix != ".xacro" and _XACRO not in plain:
+            return plain
+        with _quick_xacro(), _packages_around(xacro_file):
             xacro.all_includes.clear()  # the files that it reads
             document = xacro.process_file(str(xacro_file), mappings=dict(mappings))
             for file in filter(_is_yaml, map(Path, xacro.all_includes)):
                 check_yaml(file)  # of a key that is given twice, xacro takes the last one
         return str(document.toprettyxml(indent="  "))
     except xacro.XacroException as error:
-        raise ConfigError(_refusal(error) or f"{xacro_file}: {error}") from error
-    except (ExpatError, OSError) as error:
+        raise ConfigError(_refusal(error) or f"{xacro_file}: {_reason(error)}") from error
+    except (ExpatError, OSError, RuntimeError) as error:  # RuntimeError: of xacro's own tags
         raise ConfigError(f"{xacro_file}: {error}") from error
 
 
@@ -51,6 +58,38 @@ def _refusal(error: xacro.XacroException) -> str:
         checked = _CHECK in str(error.suffix)
         error = error.exc
     return str(error) if checked else ""
+
+
+def _reason(error: xacro.XacroException) -> str:
+    """Return xacro's message, with a remedy if it is known."""
+    cause: BaseException | None = error
+    while isinstance(cause, xacro.XacroException):
+        cause = cause.exc
+    if isinstance(cause, ConfigError):  # of `_packages_around`
+        return str(cause)
+    if isinstance(cause, substitution_args.ArgException):
+        return f"{error}: expand it first: `xacro FILE {cause}:=VALUE > FILE.urdf`"
+    return str(error)
+
+
+@contextmanager
+def _packages_around(source: Path) -> Iterator[None]:
+    """Let $(find PKG) find the package that holds `source`, too, while the context is open."""
+
+    def find(package: str) -> str:
+        try:
+            return str(share_folder(package))
+        except ConfigError:
+            if (folder := package_above(package, source)) is None:
+                raise
+            return str(folder)
+
+    before = vars(substitution_args)["_eval_find"]  # xacro has no other way
+    vars(substitution_args)["_eval_find"] = find
+    try:
+        yield
+    finally:
+        vars(substitution_args)["_eval_find"] = before
 
 
 def _is_yaml(path: Path) -> bool:

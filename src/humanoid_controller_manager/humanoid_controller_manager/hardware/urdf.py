@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from humanoid_control_common.errors import ConfigError
+from humanoid_control_common.errors import ConfigError, of_each
 from humanoid_control_common.robot.joints import FloatArray, JointLimits, JointSet, SoftLimits
 from humanoid_control_common.robot.mit_interface import COMMAND_INTERFACES, STATE_INTERFACES
 from humanoid_controller_manager.hardware.block_parameters import number
@@ -134,7 +134,7 @@ def _check_kind(joint: ElementTree.Element, block: str) -> None:
 
 
 def _limits(elements: list[ElementTree.Element]) -> JointLimits:
-    rows = [_limit_row(element) for element in elements]
+    rows = of_each(_limit_row, elements)
     soft = [_soft_row(element, row) for element, row in zip(elements, rows, strict=True)]
     lower, upper, velocity, effort = np.array(rows).T.copy()
     return JointLimits(lower, upper, velocity, effort, SoftLimits(*np.array(soft).T.copy()))

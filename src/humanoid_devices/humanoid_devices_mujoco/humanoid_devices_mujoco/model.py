@@ -97,12 +97,12 @@ def overlaps(model: mujoco.MjModel, data: mujoco.MjData) -> list[str]:
     """
     depths: dict[tuple[str, str], float] = {}  # [m]
     for contact in data.contact:
-        one, other = (
-            model.body(model.geom_bodyid[geom]).name for geom in (contact.geom1, contact.geom2)
-        )
+        bodies = (model.geom_bodyid[geom] for geom in (contact.geom1, contact.geom2))
+        # MuJoCo calls all fixed links "world".
+        one, other = (f"'{model.body(it).name}'" if it else "of the base" for it in bodies)
         depths[one, other] = max(depths.get((one, other), 0.0), -contact.dist)
     return [
-        f"links '{one}' and '{other}' overlap by {1000 * depth:.0f} mm at the start and push each "
+        f"links {one} and {other} overlap by {1000 * depth:.0f} mm at the start and push each "
         "other apart: give them smaller <collision> shapes"
         for (one, other), depth in depths.items()
         if depth > _OVERLAP

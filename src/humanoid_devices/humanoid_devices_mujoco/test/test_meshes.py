@@ -197,5 +197,5 @@ def test_links_that_overlap_at_the_start_are_reported(caplog: pytest.LogCaptureF
     assert caplog.text == ""
     # The elbow is at the shoulder: the forearm is in and beside the base.
     simulated(urdf(**{'xyz="0 0 0.28" rpy="0 0 0"': 'xyz="0 0 0" rpy="3.1415926 0 0"'}))
-    assert "links 'world' and 'forearm_link' overlap by " in caplog.text
+    assert "links of the base and 'forearm_link' overlap by " in caplog.text
     assert "mm at the start and push each other apart" in caplog.text

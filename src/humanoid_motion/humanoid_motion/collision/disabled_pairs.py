@@ -1,7 +1,8 @@
 """Find the pairs of links that need no collision check, with the reason of each."""
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -17,14 +18,36 @@ _MOST_POSES: Final = 1_000_000  # of one proof
 
 
 def disabled_pairs(
-    model: CollisionModel, lower: FloatArray, upper: FloatArray
-) -> dict[LinkPair, Cause]:
+    model: CollisionModel,
+    lower: FloatArray,
+    upper: FloatArray,
+    go_on: Callable[[int, int], bool] = lambda _done, _count: True,
+) -> tuple[dict[LinkPair, Cause], list[LinkPair]]:
     """Return the pairs of `model`, built with no disabled pair, that need no check.
 
-    `lower`, `upper`: the range of each joint, (n_joints,) [rad]. NEVER is proven for the whole
-    range, not sampled; pairs with more than three joints between them stay enabled.
+    And the pairs that could not be decided: they stay enabled, as do those with more than three
+    joints between them. NEVER is proven for the whole range, not sampled. `lower`, `upper`: the
+    range of each joint, (n_joints,) [rad]. `go_on(proofs_done, proofs)` is called again and again;
+    False ends the proofs.
     """
+    found, doubtful = _without_proof(model, lower, upper)
+    undecided = []
+    for done, (pair, between) in enumerate(doubtful.items()):
+        may = partial(go_on, done, len(doubtful))
+        never = _never_touch(model, pair, between, lower, upper, may)
+        if never:
+            found[pair] = Cause.NEVER
+        elif never is None:
+            undecided.append(pair)
+    return found, undecided
+
+
+def _without_proof(
+    model: CollisionModel, lower: FloatArray, upper: FloatArray
+) -> tuple[dict[LinkPair, Cause], dict[LinkPair, list[int]]]:
+    """Return the pairs whose cause shows at single poses, and those to prove, with their joints."""
     found: dict[LinkPair, Cause] = {}
+    doubtful: dict[LinkPair, list[int]] = {}
     zero = model.pairs(_zero(lower, upper))
     random = np.random.default_rng(0).uniform(lower, upper, (POSES, len(lower)))
     overlapping = [
@@ -41,9 +64,9 @@ def disabled_pairs(
             found[pair] = Cause.ALWAYS
         elif zero.get(pair, 1.0) < 0.0:
             found[pair] = Cause.DEFAULT
-        elif len(between) <= _MOST_JOINTS and _never_touch(model, pair, between, lower, upper):
-            found[pair] = Cause.NEVER
-    return found
+        elif len(between) <= _MOST_JOINTS:
+            doubtful[pair] = between
+    return found, doubtful
 
 
 def _zero(lower: FloatArray, upper: FloatArray) -> FloatArray:
@@ -62,8 +85,11 @@ def _never_touch(
     joints: list[int],
     lower: FloatArray,
     upper: FloatArray,
-) -> bool:
+    go_on: Callable[[], bool],
+) -> bool | None:
     """Return whether the two links touch nowhere in the range of the joints between them.
+
+    None: it took too long, or `go_on` ended it.
 
     From the distance in the middle of a box of joint angles follows the smallest one in it. A box
     for which that is not above 0 is cut in two.
@@ -74,6 +100,8 @@ def _never_touch(
     for _ in range(_MOST_POSES):
         if not boxes:
             return True
+        if not go_on():
+            return None
         low, high = boxes.pop()
         position[joints] = (low + high) / 2.0
         distance = model.between(pair, position)
@@ -85,4 +113,4 @@ def _never_touch(
         middle_low, middle_high = low.copy(), high.copy()
         middle_low[widest] = middle_high[widest] = position[joints][widest]
         boxes += [(low, middle_high), (middle_low, high)]
-    return False
+    return None

@@ -222,7 +222,7 @@ def test_wrong_text_is_refused_with_its_place(text, message) -> None:
 
 def test_pairs_are_disabled_for_their_causes(fingers) -> None:
     lower, upper = np.array([-1.5, -0.1]), np.array([0.1, 1.5])  # the fingers lean outwards
-    found = disabled_pairs(CollisionModel(fingers, JOINTS, {}), lower, upper)
+    found, _ = disabled_pairs(CollisionModel(fingers, JOINTS, {}), lower, upper)
     assert found == {
         LinkPair("base", "left_link"): Cause.ADJACENT,
         LinkPair("base", "right_link"): Cause.ADJACENT,
@@ -237,7 +237,7 @@ def test_distance_of_two_links_is_measured_however_far_they_are(model) -> None:
 
 def test_pair_that_can_touch_stays_enabled(fingers) -> None:
     lower, upper = np.full(2, -1.5), np.full(2, 1.5)
-    assert TIPS not in disabled_pairs(CollisionModel(fingers, JOINTS, {}), lower, upper)
+    assert TIPS not in disabled_pairs(CollisionModel(fingers, JOINTS, {}), lower, upper)[0]
 
 
 def test_pair_that_overlaps_only_beyond_the_joint_limits_stays_enabled(fingers) -> None:
@@ -245,5 +245,22 @@ def test_pair_that_overlaps_only_beyond_the_joint_limits_stays_enabled(fingers) 
     thick = fingers.replace('radius="0.05"', 'radius="0.25"')
     model = CollisionModel(thick, JOINTS, {})
     assert model.between(TIPS, np.zeros(2)) < 0.0
-    assert TIPS in disabled_pairs(model, np.full(2, -1.5), np.full(2, 1.5))
-    assert TIPS not in disabled_pairs(model, np.array([-1.5, -1.5]), np.array([-0.4, 1.5]))
+    found, undecided = disabled_pairs(model, np.full(2, -1.5), np.full(2, 1.5))
+    assert TIPS in found
+    assert undecided == []
+    assert TIPS not in disabled_pairs(model, np.array([-1.5, -1.5]), np.array([-0.4, 1.5]))[0]
+
+
+def test_pairs_that_cannot_be_proved_in_time_stay_checked_and_are_named(fingers: str) -> None:
+    asked = []
+
+    def at_once(done: int, count: int) -> bool:
+        asked.append((done, count))
+        return False
+
+    model = CollisionModel(fingers, JOINTS, {})
+    found, undecided = disabled_pairs(model, np.full(2, -1.5), np.full(2, 1.5), at_once)
+    assert TIPS in undecided
+    assert found.keys().isdisjoint(undecided)
+    assert [done for done, _ in asked] == list(range(len(undecided)))
+    assert {count for _, count in asked} == {len(undecided)}
