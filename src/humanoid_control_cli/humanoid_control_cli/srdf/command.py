@@ -1,6 +1,7 @@
 """`hc srdf`: its options, and the file that it writes."""
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Final
 from xml.sax.saxutils import quoteattr
@@ -57,8 +58,8 @@ def srdf(
     known = parse_robot_description(urdf, _RATE)
     before = _empty(known.name) if output is None else _present(output, known.name)
     model = CollisionModel(urdf, known.joints.names, {})
-    watch = _Watch(proof_time)
-    pairs, undecided = disabled_pairs(model, known.limits.lower, known.limits.upper, watch.go_on)
+    limits = known.limits
+    pairs, undecided = disabled_pairs(model, limits.lower, limits.upper, _watch(proof_time))
     if undecided:
         names = ", ".join(f"{pair.first} - {pair.second}" for pair in undecided)
         typer.echo(f"hc: not decided in time, so still checked: {names}", err=True)
@@ -76,20 +77,19 @@ def srdf(
     typer.echo(f"{output}: {len(pairs)} pairs need no check ({counts or 'none'})")
 
 
-class _Watch:
-    """Shows the progress of the proofs, and ends them in time."""
+def _watch(seconds: float) -> Callable[[int, int], bool]:
+    """Return `go_on` of `disabled_pairs`, which shows the progress and ends it in time."""
+    end = time.monotonic() + seconds
+    told = [time.monotonic()]
 
-    def __init__(self, seconds: float) -> None:
-        self._end = time.monotonic() + seconds
-        self._told = time.monotonic()
-
-    def go_on(self, done: int, count: int) -> bool:
+    def go_on(done: int, count: int) -> bool:
         now = time.monotonic()
-        if now > self._told + _TELL:
-            self._told = now
-            text = f"hc: {done} of {count} pairs of links, at most {self._end - now:.0f} s more"
-            typer.echo(text, err=True)
-        return now < self._end
+        if now > told[0] + _TELL:
+            told[0] = now
+            typer.echo(f"hc: {done} of {count} pairs, {end - now:.0f} s more at most", err=True)
+        return now < end
+
+    return go_on
 
 
 def _present(file: Path, robot: str) -> str:
