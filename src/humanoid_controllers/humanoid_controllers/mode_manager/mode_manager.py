@@ -188,11 +188,11 @@ class ModeManager:
         failure = self._requests.settle(snapshot)
         if failure:
             self._refuse(Reason.of(SWITCH_FAILED, f"Switch failed: {failure}", failure))
-        fall = snapshot.fall
-        if fall is not None and fall.number > self._falls_seen:
-            self._falls_seen = fall.number
-            self._latch(fall.reason)
-            logger.error("fell to %s: %s", snapshot.controller, fall.reason, exc_info=fall.error)
+        if snapshot.fall is not None and snapshot.fall.number > self._falls_seen:
+            self._falls_seen = snapshot.fall.number
+            self._latch(snapshot.fall.reason)
+            fall, controller = snapshot.fall, snapshot.controller
+            logger.error("fell to %s: %s", controller, fall.reason, exc_info=fall.error)
         self._problem = self._safety_problem(snapshot, now)
         passing = self._passing_fault(snapshot)  # also in a fall: it must not count after it
         problem = self._problem or passing
@@ -200,10 +200,9 @@ class ModeManager:
         if fell:
             self._latch(problem)
             logger.error("falling to DAMPING: %s", problem)
-        explained = self._safety.explained(self._cause)
-        if self._latched and self._latched == self._cause != explained:
+        if self._latched == self._cause != (known := self._safety.explained(self._cause)):
             self._latched = NO_REASON
-            self._latch(explained)  # the error of a drive is read after the fall
+            self._latch(known)  # the error of a drive is read after the fall
         if not set((stop := self._stop.problem(now)).codes).issubset(self._latched.codes):
             self._latch(stop)  # pressed in a fall: the operator that clears it must read of it
         must_leave = snapshot.mode is not Mode.DAMPING if fell else snapshot.mode not in SAFE_MODES

@@ -240,9 +240,10 @@ class Operation:
         back to OP it gets no mail.
         """
         status = self.states[slave]
-        fallen = status.state is AlState.SAFEOP and not self._recovery.active
-        if (status.state is not AlState.OP or status.error) and (batch.write or not fallen):
-            return f"slave {slave} is not in OP: {status}"
+        if status.state is not AlState.OP or status.error:
+            fallen = status.state is AlState.SAFEOP and not self._recovery.active
+            if batch.write or not fallen:
+                return f"slave {slave} is not in OP: {status}"
         silence = self._clock() - self._ring.last_answer
         if silence > max(FRESH_PERIODS * self._settings.period, FRESH):
             return f"no exchange of process data for {silence * 1e3:.0f} ms"

@@ -196,9 +196,7 @@ def test_batch_is_refused_before_the_loop_drives_the_ring(make_bench) -> None:
     assert result.status is SdoStatus.DONE
 
 
-def test_batch_sends_no_request_to_a_slave_without_mailbox_and_serves_the_others(
-    make_bench,
-) -> None:
+def test_batch_sends_no_request_to_a_slave_outside_op_and_serves_the_others(make_bench) -> None:
     bench = make_bench(2)
     bench.activate()
     bench.tick(3)
