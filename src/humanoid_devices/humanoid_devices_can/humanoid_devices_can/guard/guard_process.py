@@ -88,9 +88,7 @@ class GuardProcess:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
-            text = (
-                "the guard of %s was not needed any more and took over %g s to end: busy machine?"
-            )
+            text = "the guard of %s took over %g s to end, and was killed: is this machine busy?"
             logger.warning(text, self._bus, allowed)
             return
         if code:

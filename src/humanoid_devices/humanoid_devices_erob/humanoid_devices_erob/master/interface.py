@@ -5,6 +5,7 @@ import logging
 import socket
 import struct
 from array import array
+from contextlib import suppress
 from typing import Final
 
 from humanoid_control_common.machine.rights import (
@@ -47,10 +48,10 @@ def check_interface(name: str) -> None:
 
 
 def _has_link(interface: str) -> bool:
-    # The flag IFF_RUNNING comes a moment after the link.
-    value = array("I", (_GET_LINK, 0))
+    # The flag IFF_RUNNING comes a moment after the link. A driver that cannot tell is trusted.
+    value = array("I", (_GET_LINK, 1))
     request = struct.pack("16sP16x", interface.encode(), value.buffer_info()[0])
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket, suppress(OSError):
         fcntl.ioctl(any_socket, _ETHTOOL, request)
     return bool(value[1])
 
