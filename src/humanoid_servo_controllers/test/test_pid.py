@@ -85,14 +85,6 @@ def test_a_new_gain_of_the_integral_gives_no_step(former: float, *, antiwindup: 
     np.testing.assert_allclose(after - before, [20.0 * 0.001, 1.0 * 0.001])
 
 
-def test_a_reset_of_one_joint_leaves_the_other() -> None:
-    gains = PidGains(*(np.full(2, value) for value in (0.0, 1.0, 0.0, -5.0, 5.0)))
-    control = Pid(gains, antiwindup=True)
-    control.step(np.ones(2), np.zeros(2), 1.0)
-    control.reset(np.array([True, False]))
-    np.testing.assert_array_equal(control.integral, [0.0, 1.0])
-
-
 @given(
     errors=st.lists(st.floats(-10, 10), min_size=1, max_size=50),
     i=st.floats(-50, 50),

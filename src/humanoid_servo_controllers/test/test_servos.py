@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from humanoid_control_common.robot.mit_interface import JointState
+from humanoid_servo_controllers.servo.deadband import Deadband
 from humanoid_servo_controllers.servo.pid import Pid, PidGains
 from humanoid_servo_controllers.servo.servo_law import VelocityCurve
 from src.humanoid_servo_controllers.test import servos
@@ -75,9 +78,28 @@ def test_velocities_one_after_another() -> None:
     expected = [5.5, 3.8, 1.9, 0.9, 0.9, 0.9, 0.68, 0.88, 0.88, 0.88]
     np.testing.assert_allclose(found, expected, atol=1e-6)
     assert tick(servo, 0.02, 0.0, 0.3, 0.01) == pytest.approx(-2.2)
+    part = float(servo.pid.integral_part[0]) if servo.pid else 0.0
     later = [tick(servo, 0.02, 0.0, v, 0.01) for v in (0.1, 0.02, 0.02, 0.02)]
     assert servo.holds[0]
-    assert later[-1] == 0.0, "a joint that is to rest forgets its integral"
+    assert later[-1] == pytest.approx(part - 0.08), "only the integral part acts"
+
+
+@pytest.mark.parametrize("deadband", [sign, average])
+@pytest.mark.parametrize("damping", [0.0, 0.5, 2.0])  # [Nm s/rad] of the joint
+def test_a_loaded_joint_at_velocity_0_stays(
+    deadband: Callable[[], Deadband], damping: float
+) -> None:
+    """It sinks until its effort is that of the load, 2 Nm, and no farther."""
+    servo = servos.velocity_servo(pid(2.0, 20.0, clamp=10.0), deadband(), output())
+    noise = np.random.default_rng(1).normal(0.0, 0.003, 10_000)  # [rad/s]
+    q, v, way = 0.0, 0.0, []
+    for it in noise:
+        v += 0.001 * (tick(servo, 0.0, q, v + it) - 2.0 - damping * v) / 0.05  # [kg m2]
+        q += 0.001 * v
+        way.append(q)
+    assert servo.holds[0]
+    assert min(way) == pytest.approx(-0.15, abs=0.05)  # [rad]
+    assert np.ptp(way[5000:]) < 0.005
 
 
 @pytest.mark.parametrize(

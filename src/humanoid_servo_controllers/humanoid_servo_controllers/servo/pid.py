@@ -45,11 +45,11 @@ class Pid:
         count = len(gains.p)
         self.antiwindup, self._on_measurement = antiwindup, derivative_on_measurement
         self.integral = np.zeros(count)  # [e s]
+        self.integral_part = np.zeros(count)  # [u] of the output
         self.output = np.zeros(count)  # [u]
         self.derivative_part = np.zeros(count)  # [u] of the output
         self._last = np.zeros(count)  # error, or measurement with the other sign
         self._fresh = np.ones(count, dtype=np.bool_)
-        self._scratch = np.empty(count)
         self.gains = gains
         self.set_gains(gains)
 
@@ -64,13 +64,15 @@ class Pid:
         np.divide(gains.i_clamp_max, gains.i, out=high, where=acts)
         self._lowest, self._highest = low, high
         self._has_integral = bool(acts.any())
+        self.integral_part.fill(0.0)
         self._has_derivative = bool(gains.d.any())
 
-    def reset(self, which: NDArray[np.bool_] | slice = slice(None)) -> None:
-        """Clear the state of the joints `which`."""
-        self.integral[which] = 0.0
-        self._last[which] = 0.0
-        self._fresh[which] = True
+    def reset(self) -> None:
+        """Clear the state."""
+        self.integral.fill(0.0)
+        self.integral_part.fill(0.0)
+        self._last.fill(0.0)
+        self._fresh.fill(True)
 
     def step(self, error: FloatArray, measured: FloatArray, period: float) -> FloatArray:
         """Return the output (n,), valid until the next call.
@@ -83,7 +85,7 @@ class Pid:
             measured: (n,), for the derivative on measurement.
             period: [s] since the call before.
         """
-        output, scratch, gains = self.output, self._scratch, self.gains
+        output, part, gains = self.output, self.integral_part, self.gains
         bad = None if math.isfinite(error.dot(error)) else ~np.isfinite(error)
         self.derivative_part.fill(0.0)
         if period <= 0.0:
@@ -93,16 +95,16 @@ class Pid:
             error = np.where(bad, 0.0, error)
         np.multiply(gains.p, error, out=output)
         if self._has_integral:
-            np.multiply(error, period, out=scratch)
-            self.integral += scratch
+            np.multiply(error, period, out=part)
+            self.integral += part
             if self.antiwindup:
                 np.maximum(self.integral, self._lowest, out=self.integral)
                 np.minimum(self.integral, self._highest, out=self.integral)
-            np.multiply(gains.i, self.integral, out=scratch)
+            np.multiply(gains.i, self.integral, out=part)
             if not self.antiwindup:
-                np.maximum(scratch, gains.i_clamp_min, out=scratch)
-                np.minimum(scratch, gains.i_clamp_max, out=scratch)
-            output += scratch
+                np.maximum(part, gains.i_clamp_min, out=part)
+                np.minimum(part, gains.i_clamp_max, out=part)
+            output += part
         if self._has_derivative:
             self._add_derivative(error, measured, period, bad)
         if bad is not None:

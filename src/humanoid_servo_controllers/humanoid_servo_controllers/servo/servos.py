@@ -65,7 +65,10 @@ class EffortServo(Servo):
 
 
 class VelocityServo(Servo):
-    """PID control of the velocity."""
+    """PID control of the velocity.
+
+    Of a joint that holds only the integral part acts: it bears the load, and follows it.
+    """
 
     def __init__(self, output: OutputStage, pid: Pid, deadband: Deadband) -> None:
         super().__init__(output, pid)
@@ -82,11 +85,10 @@ class VelocityServo(Servo):
         velocity = state.velocity
         error = self._note(command, velocity)
         self.holds = holds = self._deadband.step(command, error)
-        if np.count_nonzero(holds):
-            error = np.where(holds, 0.0, error)
-            # A joint that is to rest must not creep by what its integral has left.
-            self._pid.reset(holds & (np.abs(command) < self._deadband.inner))
         demand = self._pid.step(error, velocity, period)
+        if np.count_nonzero(holds):
+            # A frozen integral would let a joint without friction creep at the outer band's speed.
+            np.copyto(demand, self._pid.integral_part, where=holds)
         return self.output.effort(demand, state.position, velocity, holds)
 
 
