@@ -89,6 +89,7 @@ class ServoController(Controller):
         if self._coupled is not None:
             robot = self._coupled.facts
         self.joints, self._limits = robot.joints, robot.limits
+        self._compensates_gravity = parameters.gravity_compensation
         self._timeout = parameters.command_timeout or np.inf
         self._stale_damping = np.full(len(robot.joints), parameters.stale_damping)
         own = PerJoint(parameters.joint_parameters, robot.joints)
@@ -149,6 +150,11 @@ class ServoController(Controller):
         if not 0.0 <= factor <= 1.0:
             raise ControllerError(f"max_force_factor is {factor}, expected 0 to 1")
         self._factors.put(factor)
+
+    @property
+    def compensates_gravity(self) -> bool:
+        """See Controller: what is added comes after `max_force`."""
+        return bool(self._compensates_gravity)
 
     @property
     def remark(self) -> str:

@@ -116,6 +116,9 @@ class ServoParameters(StrictModel):
         allow_inf_nan=False,
         description="Of the joints while no command counts [Nm s/rad]: an effort has none.",
     )
+    gravity_compensation: bool = Field(
+        default=False, description="The loop adds the modelled weight to the effort."
+    )
     joint_parameters: dict[str, JointParameters] = Field(
         default_factory=dict, description="Of single joints, by name."
     )
@@ -123,6 +126,12 @@ class ServoParameters(StrictModel):
         default_factory=dict,
         description="Coupled joints: by name two of `joints`; the first has the actuator.",
     )
+
+    @model_validator(mode="after")
+    def _weight_has_actuators(self) -> Self:
+        if self.gravity_compensation and self.coupled_joints:
+            raise ValueError("gravity_compensation: coupled_joints has a joint without an actuator")
+        return self
 
 
 class DeadbandParameters(ServoParameters):

@@ -16,6 +16,7 @@ from test_support.stepped.stack import Stack
 
 from humanoid_control_common.rules.modes import Mode
 
+EXAMPLE = Path(__file__).parents[3] / "docs/examples/servo_hand.yaml"
 NAME = "finger_controller"
 SIDES = ("left", "right")
 COMMON = {
@@ -64,6 +65,17 @@ def fingers(hand: Stack) -> np.ndarray:
     )
 
 
+def commanded_by(hand: Stack, file: Path) -> Any:
+    """Load the controller of `file` and start it; return the publisher of its commands."""
+    request = LoadController.Request(file=str(file))
+    answer = ask(hand, LoadController, "/controller_manager/load_file", request)
+    assert answer.success, answer.message
+    hand.enter(Mode.STANDBY)
+    hand.client.until(hand.has_finished_standby, "the ready pose")
+    hand.enter(Mode.REMOTE)
+    return hand.client.node.create_publisher(Float64MultiArray, f"/{NAME}/commands", 4)
+
+
 def test_standby_and_damping_are_held(hand: Stack) -> None:
     """Also by the boards of j2, which have no motor: their effort is 0 whatever is commanded."""
     hand.enter(Mode.STANDBY)
@@ -81,13 +93,7 @@ def test_each_servo_controller_moves_the_fingers(hand: Stack, kind: str, tmp_pat
     own = {"type": f"humanoid_control/{kind}Controller", **COMMON, **more}
     file = tmp_path / "fingers.yaml"
     file.write_text(yaml.safe_dump({NAME: {"ros__parameters": own}}))
-    request = LoadController.Request(file=str(file))
-    answer = ask(hand, LoadController, "/controller_manager/load_file", request)
-    assert answer.success, answer.message
-    hand.enter(Mode.STANDBY)
-    hand.client.until(hand.has_finished_standby, "the ready pose")
-    hand.enter(Mode.REMOTE)
-    publisher = hand.client.node.create_publisher(Float64MultiArray, f"/{NAME}/commands", 4)
+    publisher = commanded_by(hand, file)
     before = fingers(hand)
     publisher.publish(Float64MultiArray(data=commands))
     hand.pass_time(0.8 if kind == "Velocity" else 2.5)
@@ -97,3 +103,17 @@ def test_each_servo_controller_moves_the_fingers(hand: Stack, kind: str, tmp_pat
         np.testing.assert_allclose(after, commands, atol=0.12)
     else:
         assert (after - before > 0.1).all()
+
+
+def test_the_example_keeps_the_fingers_below_its_speed(hand: Stack) -> None:
+    publisher = commanded_by(hand, EXAMPLE)
+    before, fastest = fingers(hand), 0.0
+    for targets in ([0.6, 1.2, 0.3, 0.8], [0.3, 0.5, 0.9, 1.5], [1.2, 2.2, 0.4, 1.0]):
+        publisher.publish(Float64MultiArray(data=targets))
+        for _ in range(300):
+            hand.pass_time(0.01)
+            now = fingers(hand)
+            fastest = max(fastest, float(np.abs(now - before).max() / 0.01))
+            before = now
+        np.testing.assert_allclose(before, targets, atol=0.12)
+    assert 0.7 < fastest < 1.0  # [rad/s]

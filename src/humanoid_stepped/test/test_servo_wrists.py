@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
+import pytest
 from humanoid_control_msgs.srv import LoadController
 from std_msgs.msg import Float64MultiArray
 from test_support.stepped.own_remote import ask
@@ -15,7 +16,8 @@ from humanoid_control_common.rules.modes import Mode
 
 EXAMPLE: Final = Path(__file__).parents[3] / "docs/examples/servo_wrists.yaml"
 WRISTS: Final = ("left_wrist_roll", "left_wrist_pitch", "right_wrist_roll", "right_wrist_pitch")
-TARGETS: Final = (0.3, 0.2, -0.3, 0.2)  # [rad]
+TARGETS: Final = (0.5, 0.5, -0.5, 0.5)  # [rad]
+SPEED: Final = 0.5  # [rad/s] of the example
 
 
 def test_the_example_moves_the_wrists_at_its_speed_and_holds_them(prime: Stack) -> None:
@@ -28,14 +30,21 @@ def test_the_example_moves_the_wrists_at_its_speed_and_holds_them(prime: Stack) 
     publisher = prime.client.node.create_publisher(
         Float64MultiArray, "/wrist_controller/commands", 4
     )
+    publisher.publish(Float64MultiArray(data=[-it for it in TARGETS]))
+    prime.pass_time(3.0)  # the compensation of gravity begins within a second
     publisher.publish(Float64MultiArray(data=TARGETS))
-    fastest = 0.0
-    for _ in range(100):
-        prime.pass_time(0.04)
-        speeds = [abs(prime.control.joints()[name]["velocity"]) for name in WRISTS]
-        fastest = max(fastest, *speeds)
+    rows = []
+    for _ in range(200):
+        prime.pass_time(0.02)
+        now = prime.control.joints()
+        rows.append([(now[name]["position"], now[name]["velocity"]) for name in WRISTS])
     assert prime.client.now.mode == Mode.REMOTE, prime.client.now.status_message
-    assert fastest < 1.0  # [rad/s]; the controller travels at 0.5
-    reached = [prime.control.joints()[name]["position"] for name in WRISTS]
-    np.testing.assert_allclose(reached, TARGETS, atol=0.02)
-    assert max(speeds) < 0.1  # at rest
+    positions, velocities = np.moveaxis(np.array(rows), 2, 0)
+    part = 0.5 + 0.5 * positions / TARGETS  # of the way
+    for column in range(len(WRISTS)):
+        travelling = (part[:, column] > 0.25) & (part[:, column] < 0.6)
+        speeds = np.abs(velocities[travelling, column])
+        assert speeds.mean() == pytest.approx(SPEED, rel=0.05), WRISTS[column]
+    assert np.abs(velocities).max() < 1.1 * SPEED
+    np.testing.assert_allclose(positions[-1], TARGETS, atol=0.02)
+    assert np.abs(velocities[-1]).max() < 0.1  # at rest
