@@ -2,9 +2,12 @@
 
 from typing import Final
 
+import numpy as np
+from numpy.typing import NDArray
 from std_msgs.msg import String
 
 from humanoid_control_cli.client import Client
+from humanoid_control_cli.errors import RefusedError
 from humanoid_control_common.middleware.qos_profiles import LATCHED
 from humanoid_controller_manager.hardware.urdf import RobotDescription, parse_robot_description
 
@@ -24,3 +27,14 @@ def robot_description(client: Client) -> str:
 def described_robot(client: Client) -> RobotDescription:
     """Return joints and limits of the robot. Raises NoAnswerError without a control process."""
     return parse_robot_description(robot_description(client), _ANY_RATE)
+
+
+def require_measured(robot: RobotDescription, chain: NDArray[np.bool_], what: str) -> None:
+    """Raise RefusedError if joints of `chain` (n,) are mocked: the weight of `what` is unknown."""
+    names = np.array(robot.joints.names)
+    mocked = names[chain & np.isin(names, robot.mocked)]
+    if mocked.size:
+        raise RefusedError(
+            f"{what}: its weight depends on the pose of mocked joints, which nobody measures: "
+            f"{', '.join(mocked)}; bring the robot up with all of its buses"
+        )

@@ -170,7 +170,7 @@ class HardwareComponent(ABC):
 
     @property
     def bears_weight(self) -> bool:
-        """True if gravity loads its joints. Constant once configured."""
+        """True if gravity loads its joints; False for a mock. Constant once configured."""
         return True
 
     @property

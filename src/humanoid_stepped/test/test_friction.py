@@ -23,6 +23,7 @@ from test_support.stepped.stack import Stack
 from humanoid_control_cli.errors import RefusedError
 from humanoid_control_cli.friction import record as hc_friction
 from humanoid_control_cli.friction.session import Robot, Settings, record_joints
+from humanoid_control_cli.payload.gravity_client import GravityClient
 from humanoid_control_common.errors import RobotError
 from humanoid_control_common.rules.modes import Mode
 from humanoid_servo_controllers.friction_file import (
@@ -307,3 +308,19 @@ def test_ctrl_c_ends_a_check(hc: Stack, tmp_path: Path, capsys) -> None:
     assert checked(file, 0.15) == hc_friction.INTERRUPTED
     assert "hc: aborted" in capsys.readouterr().err
     assert left_alone(hc)
+
+
+def test_the_weight_of_a_chain_with_mocked_joints_is_not_identified(tmp_path: Path) -> None:
+    """The real arm may hang anywhere: the gravity of the mocked pose would be invented."""
+    stack = Stack(tmp_path, backends="can", controllers_file=write_controllers(tmp_path, 1.0))
+    stack.up()
+    stack.damped()
+    stack.enter(Mode.STANDBY)
+    client = SteppedClient(stack.robot)
+    for refused in (
+        lambda: Robot(client).task(WRIST, Settings("breakaway"), LOWER, UPPER),
+        lambda: GravityClient(client).model("left_hand_link"),
+    ):
+        with pytest.raises(RefusedError, match="left_elbow_pitch") as error:
+            refused()
+        assert "right_elbow_pitch" not in str(error.value)

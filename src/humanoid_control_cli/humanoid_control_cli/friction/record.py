@@ -10,6 +10,7 @@ from datetime import date
 from pathlib import Path
 from typing import IO, Final, Self
 
+import numpy as np
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
@@ -48,6 +49,8 @@ LINE_EVERY: Final = 0.1  # part of a recording, without a terminal
 # Part of the largest effort that no recording tells from zero: 0.001 Nm at most were found on a
 # joint of the virtual robot without friction, with a largest effort of 4.5 Nm.
 NOISE: Final = 0.001
+# A map below this part has no friction worth a compensation: 0.0013 were found in MuJoCo without.
+FRICTIONLESS: Final = 0.002
 INTERRUPTED: Final = 130  # exit code, as of a shell
 
 
@@ -118,6 +121,12 @@ def _map(task: Task, samples: Sequence[FrictionSample], points: int) -> Friction
         sys.stderr.write(
             f"hc: {task.joint}: {guessed} of {2 * points} points are interpolated, fewer than "
             f"{LEAST} samples are there: more --passes or fewer --points\n"
+        )
+    largest = max(np.abs(it.efforts).max() for it in (found.forward, found.backward))
+    if largest < (least := FRICTIONLESS * task.bounds.max_effort):
+        sys.stderr.write(
+            f"hc: {task.joint}: no friction found: {largest:.4f} Nm at most, and less than "
+            f"{least:.4f} Nm is noise; docs/record_friction.md tells which robot has friction\n"
         )
     return found
 

@@ -8,15 +8,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+import numpy as np
+
 from humanoid_bringup.supervision.terminal_signals import StopSignals
 from humanoid_control_cli.client import Client
 from humanoid_control_cli.controllers.requests import load_file, unload_controller
-from humanoid_control_cli.description import described_robot
+from humanoid_control_cli.description import described_robot, require_measured
 from humanoid_control_cli.errors import NoAnswerError, RefusedError
 from humanoid_control_cli.friction.driven_joint import DrivenJoint
 from humanoid_control_cli.mode_client import ModeClient
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.rules.modes import Intent, Mode
+from humanoid_motion.dynamics.gravity_model import GravityModel
 from humanoid_servo_controllers.friction_recording.breakaway import Breakaway, BreakawayRecording
 from humanoid_servo_controllers.friction_recording.controller import (
     CONTROLLER,
@@ -99,9 +102,11 @@ class Robot:
     ) -> Task:
         """Return what to do with `joint` from `lower` to `upper` [rad]; None: its range.
 
-        Raises ConfigError for an unknown joint, a range beyond its own, an effort above its limit.
+        Raises ConfigError for an unknown joint, a range beyond its own, an effort above its limit;
+        RefusedError for a joint whose weight is unknown, since joints of its chain are mocked.
         """
         (row,) = self._description.joints.indices([joint])
+        self._check_chain(row)
         limits = self._description.limits
         lowest, highest = float(limits.target_lower[row]), float(limits.target_upper[row])
         lower = lowest + END_MARGIN if lower is None else lower
@@ -126,6 +131,15 @@ class Robot:
             settings.passes or PASSES[settings.method],
         )
         return Task(joint, bounds, limit, velocity)
+
+    def _check_chain(self, row: int) -> None:
+        robot = self._description
+        names = robot.joints.names
+        if (
+            robot.mocked and names[row] not in robot.mocked
+        ):  # a mock has neither weight nor friction
+            chain = GravityModel(robot.urdf, names).in_chain_with(np.arange(len(names)) == row)
+            require_measured(robot, chain, names[row])
 
 
 def record_joints(

@@ -67,8 +67,7 @@ def identify(
 
     with Client(timeout) as client:
         gravity = GravityClient(client)
-        model, measured = gravity.model(), []
-        model.check_link(link)
+        model, measured = gravity.model(link), []
         for number in range(1, poses + 1):
             if number > 1:
                 typer.prompt(

@@ -9,7 +9,7 @@ from humanoid_control_msgs.msg import Payload as PayloadMessage
 from humanoid_control_msgs.srv import SetPayload
 
 from humanoid_control_cli.client import Client
-from humanoid_control_cli.description import robot_description
+from humanoid_control_cli.description import described_robot, require_measured
 from humanoid_control_cli.errors import RefusedError
 from humanoid_control_cli.mode_client import ModeClient
 from humanoid_control_common.rules.modes import SAFE_MODES
@@ -46,9 +46,17 @@ class GravityClient:
         request = SetPayload.Request(payload=message)
         return str(self._client.accepted(SetPayload, SET, request).message)
 
-    def model(self) -> GravityModel:
-        """Return the masses of the robot. Raises ConfigError, MeshError, NoAnswerError."""
-        return GravityModel(robot_description(self._client), list(self._next(1)[0].joint_names))
+    def model(self, link: str) -> GravityModel:
+        """Return the masses of the robot, to identify what `link` carries.
+
+        Raises RefusedError if joints that move the link are mocked, ConfigError for an unknown
+        link, MeshError, NoAnswerError.
+        """
+        robot = described_robot(self._client)
+        model = GravityModel(robot.urdf, robot.joints.names)
+        model.check_link(link)
+        require_measured(robot, model.joints_above(link), link)
+        return model
 
     def resting_pose(self) -> RestingPose:
         """Return mean angles and torques of a second.

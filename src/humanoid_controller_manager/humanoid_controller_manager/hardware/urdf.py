@@ -15,6 +15,7 @@ from humanoid_controller_manager.hardware_component import HardwareInfo, JointIn
 GAINS = ("stiffness", "damping")
 LIMIT_ATTRIBUTES = ("lower", "upper", "velocity", "effort")
 HARDWARE_FILE = "hardware_file"  # parameter of a block: the file that its parameters are from
+MOCK = "mock_components/GenericSystem"  # as in ros2_control
 _MOVING = "revolute"
 _NOT_READ = ("sensor", "gpio")  # of ros2_control
 _LIMIT = "lower and upper [rad], and effort [Nm] and velocity [rad/s] of the drive"
@@ -29,6 +30,11 @@ class RobotDescription:
     limits: JointLimits
     blocks: tuple[HardwareInfo, ...]
     urdf: str
+
+    @property
+    def mocked(self) -> tuple[str, ...]:
+        """The joints of mock hardware: nobody measures them."""
+        return tuple(it.name for own in self.blocks if own.plugin == MOCK for it in own.joints)
 
 
 def parse_robot_description(urdf: str, update_rate: float) -> RobotDescription:

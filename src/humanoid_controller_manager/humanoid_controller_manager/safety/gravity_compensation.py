@@ -65,7 +65,9 @@ class Joints:
 
     takes_effort: NDArray[np.bool_]  # effort acts in every tick
     efficiency: FloatArray  # realized / nominal torque of the others
-    bears_weight: NDArray[np.bool_]  # gravity loads them: not those of a mock
+    bears_weight: NDArray[
+        np.bool_
+    ]  # gravity loads them: not those of a mock, whose pose is invented
 
 
 class GravityCompensation:
@@ -75,7 +77,8 @@ class GravityCompensation:
     torque / (stiffness x efficiency), at most `largest_bias`. The torque changes by no more than a
     joint's effort limit in RISE, so it never steps; only the end of a mode removes it at once. The
     limits of the limit stage hold for the sum: the target stays in the joint's range and within
-    effort limit / stiffness of the joint, and all torques together within the effort limit.
+    effort limit / stiffness of the joint, and all torques together within the effort limit. A joint
+    with a mocked one in its chain gets none.
 
     Args:
         largest_bias: [rad].
@@ -94,7 +97,10 @@ class GravityCompensation:
         count = len(joints.efficiency)
         self._model, self._limits = model, limits
         self._takes_effort, self.efficiency = joints.takes_effort, joints.efficiency
-        self._bears_weight = joints.bears_weight
+        mocked = ~joints.bears_weight
+        # Their weight is unknown: it depends on angles that nobody measures.
+        self.unknown = joints.bears_weight & model.in_chain_with(mocked)
+        self._known = joints.bears_weight & ~self.unknown
         self._largest_bias, self._largest_payload = largest_bias, largest_payload
         self.payloads: tuple[Payload, ...] = ()  # a whole value: read by any thread
         # In the latest tick, (2, n): added to the position [rad], and the torque of it, or that was
@@ -139,7 +145,7 @@ class GravityCompensation:
         # Without stiffness a drive's target follows the joint; a bias begins anew after that.
         acts = self._takes_effort | (stiffness > 0.0)
         np.copyto(self._torque, 0.0, where=~acts)
-        self._advance(state.position, wanted & acts & self._bears_weight, effort_limit, period)
+        self._advance(state.position, wanted & acts & self._known, effort_limit, period)
         summed = self._sum
         summed.array[:] = command.array
         by_effort = self._add_effort(state, summed, effort_limit)
@@ -147,6 +153,7 @@ class GravityCompensation:
         self.added[0] = summed.position - command.position
         self.added[1] = np.where(self._takes_effort, by_effort, by_bias)
         self.limited[0] += np.abs(self._torque) > np.abs(self.added[1]) + _SAME
+        self.limited[0] += wanted & self.unknown
         return summed
 
     # Inside.

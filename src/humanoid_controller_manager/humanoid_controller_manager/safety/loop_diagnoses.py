@@ -147,7 +147,8 @@ def gravity(
     payloads = ", ".join(str(it) for it in held.payloads) or "no payload"
     acts = bool(np.count_nonzero(held.added[1]))
     quiet = f"{'compensated' if acts else 'not compensated in this mode'}, {payloads}"
-    texts = (quiet, Reason.of(GRAVITY_NOT_HELD, "joints are not held against gravity"))
+    why = " (joints of their chain are mocked)" if held.unknown.any() else ""
+    texts = (quiet, Reason.of(GRAVITY_NOT_HELD, f"joints are not held against gravity{why}"))
     return _of_counts(GRAVITY, texts, ["ticks"], joints, counts, new)
 
 

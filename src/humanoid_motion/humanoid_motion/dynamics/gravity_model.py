@@ -6,6 +6,7 @@ from typing import Final, Self
 
 import mujoco
 import numpy as np
+from numpy.typing import NDArray
 
 from humanoid_control_common.description.mujoco_input import in_one_line, mujoco_input
 from humanoid_control_common.errors import ConfigError
@@ -40,6 +41,7 @@ class GravityModel:
         if missing:
             raise ConfigError(f"masses: the robot description has no joint {', '.join(missing)}")
         rows = [known[name] for name in joints]
+        self._joint_bodies = [int(model.jnt_bodyid[row]) for row in rows]
         self._angles = np.array([model.jnt_qposadr[row] for row in rows], dtype=np.intp)
         self._speeds = np.array([model.jnt_dofadr[row] for row in rows], dtype=np.intp)
         self._make_data()
@@ -97,6 +99,17 @@ class GravityModel:
         length = float(np.linalg.norm(offset))
         return offset / length if length > 0.0 else np.array([0.0, 0.0, 1.0])
 
+    def joints_above(self, link: str) -> NDArray[np.bool_]:
+        """Return which joints move `link`, (n_joints,). Raises KeyError for an unknown link."""
+        return np.isin(self._joint_bodies, self._bodies_above(self._bodies[link]))
+
+    def in_chain_with(self, joints: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Return the joints whose torque depends on the angle of one of `joints`, (n_joints,)."""
+        own = self._joint_bodies
+        above = np.array([np.isin(own, self._bodies_above(body)) for body in own])
+        chains: NDArray[np.bool_] = (above | above.T)[:, joints].any(axis=1)
+        return chains
+
     def check_link(self, link: str) -> None:
         """Raise ConfigError unless `link` is one of `links`."""
         if link not in self.links:
@@ -124,9 +137,13 @@ class GravityModel:
         mujoco.mj_kinematics(self._model, self._data)
         mujoco.mj_comPos(self._model, self._data)  # inverse dynamics and Jacobians need it
 
-    def _moves(self, body: int) -> bool:
+    def _bodies_above(self, body: int) -> list[int]:
+        """Return `body` and the bodies that carry it, without the world."""
+        found = []
         while body:
-            if self._model.body_jntnum[body]:
-                return True
+            found.append(body)
             body = int(self._model.body_parentid[body])
-        return False
+        return found
+
+    def _moves(self, body: int) -> bool:
+        return bool(self._model.body_jntnum[self._bodies_above(body)].any())

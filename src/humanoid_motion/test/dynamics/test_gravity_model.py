@@ -92,3 +92,17 @@ def test_a_link_has_one_payload_and_none_of_mass_0() -> None:
     one, other = Payload("upper", 1.0), Payload("lower", 2.0)
     assert replaced([one, other], Payload("upper", 3.0)) == (other, Payload("upper", 3.0))
     assert replaced([one, other], Payload("upper", 0.0)) == (other,)
+
+
+def test_the_torque_of_a_joint_depends_on_the_angles_of_its_chain(arm: str) -> None:
+    """A second elbow, beside the first: each needs the shoulder, but not the other one."""
+    again = arm[arm.index('<link name="lower">') : arm.index("</robot>")]
+    only = again[: again.index("<joint")] + again[again.index('<joint name="elbow"') :]
+    branched = arm.replace(
+        "</robot>", only.replace('"lower"', '"second"').replace('"elbow"', '"other"') + "</robot>"
+    )
+    model = GravityModel(branched, ("shoulder", "elbow", "other"))
+    rows = np.eye(3, dtype=np.bool_)
+    found = [model.in_chain_with(row).tolist() for row in rows]
+    assert found == [[True, True, True], [True, True, False], [True, False, True]]
+    assert model.joints_above("second").tolist() == [True, False, True]
