@@ -40,8 +40,8 @@ class _Row(StrictModel):
 
 class _File(StrictModel):
     robot: str
-    recorded: str
-    limits: _Limits
+    recorded: str = ""
+    limits: _Limits | None = None
     joints: Annotated[list[str], Field(min_length=1)]
     points: Annotated[list[_Row], Field(min_length=2, max_length=MOST_POINTS - LEADING)]
 
@@ -50,11 +50,12 @@ class _File(StrictModel):
 class Motion:
     """Points of a motion that begins and ends at rest.
 
-    `velocity` [rad/s] and `acceleration` [rad/s^2] are the limits it was made for, of every joint.
+    `velocity` [rad/s] and `acceleration` [rad/s^2] are the limits it was made for, of every joint;
+    infinite in a file without limits: those of the joints and their controller apply.
     """
 
     robot: str  # name of its description
-    recorded: str  # date
+    recorded: str  # date; empty if it was written by hand
     velocity: float
     acceleration: float
     joints: tuple[str, ...]
@@ -190,8 +191,8 @@ def read_motion(path: Path) -> MotionFile:
     motion = Motion(
         found.robot,
         found.recorded,
-        found.limits.velocity,
-        found.limits.acceleration,
+        found.limits.velocity if found.limits else _ANY,
+        found.limits.acceleration if found.limits else _ANY,
         tuple(found.joints),
         np.array([row.time for row in found.points]),
         np.array([row.positions for row in found.points]),

@@ -57,6 +57,16 @@ def test_a_written_motion_is_read_as_it_was(path: Path) -> None:
     assert again.duration == 2.0
 
 
+def test_a_motion_written_by_hand_has_the_limits_of_the_joints(path: Path) -> None:
+    """It needs neither a date nor limits of its own."""
+    lines = [it for it in TEXT.splitlines() if not it.startswith(("recorded", "limits"))]
+    motion = check(path, "\n".join(lines))
+    present, velocity = np.array([1.0, -1.0]), np.array([0.1, 2.0])
+    approach = played(motion, present, 1.0, velocity)[0].time
+    assert approach >= 1.0 * 15.0 / 8.0 / 0.1  # of the shoulder, by a quintic
+    assert np.isfinite(approach)
+
+
 @pytest.mark.parametrize(
     "name", ["2024", "1", "on", "null", "1.5", "a #2", "a: 2", "[a]", "a, b", "left arm", "'", "é"]
 )
