@@ -1,6 +1,6 @@
 """The commands of `hc`. A command imports slow modules only when it runs."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -25,8 +25,23 @@ from humanoid_control_cli.teach.command import play, teach
 from humanoid_control_cli.twin.command import app as twin
 from humanoid_control_cli.up.command import up
 
+
+class Commands(FiniteNumbers):
+    """All commands; the help lists them in groups."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """See click.Group."""
+        groups: dict[str, list[tuple[str, str]]] = {}
+        for name, it in self.commands.items():
+            rows = groups.setdefault(it.rich_help_panel, [])
+            rows.append((name, it.get_short_help_str(formatter.width - 20)))
+        for title, rows in groups.items():
+            with formatter.section(title):
+                formatter.write_dl(rows)
+
+
 app = typer.Typer(
-    cls=FiniteNumbers,
+    cls=Commands,
     help="Humanoid Control: bring up a robot, observe it, change its mode.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,  # main.py prints errors
@@ -50,15 +65,22 @@ def choose_robot(
     choose_namespace(namespace)
 
 
-ROBOT = (up, mode, stop, clear_fault, down, heartbeat, status, load, unload, move, jog, teach, play)
-DATA = (view, record, replay)
-MACHINE = (calibrate, decode, doctor, new_controller, new_robot, srdf, version)
-for command in (*ROBOT, *DATA, *MACHINE):
-    app.command()(command)
-app.add_typer(black_box, name="blackbox")
-app.add_typer(friction, name="friction")
-app.add_typer(payload, name="payload")
-app.add_typer(policy, name="policy")
-app.add_typer(sdo, name="sdo")
-app.add_typer(stream, name="stream")
-app.add_typer(twin, name="twin")
+# Each group of commands, and of groups of commands by name; as in docs/commands.md.
+RUN = (up, mode, status, stop, clear_fault, down, heartbeat, view), {}
+MOVE = (
+    (move, jog, teach, play, load, unload),
+    {"payload": payload, "policy": policy, "friction": friction, "stream": stream},
+)
+EXPLAIN = (record, replay, decode, doctor, version), {"blackbox": black_box}
+SET_UP = (calibrate, new_robot, new_controller, srdf), {"sdo": sdo}
+for title, (commands, groups) in {
+    "Run a robot": RUN,
+    "Move it": MOVE,
+    "Record and explain": EXPLAIN,
+    "Set up a robot": SET_UP,
+    "The virtual robot alone": ((), {"twin": twin}),
+}.items():
+    for command in commands:
+        app.command(rich_help_panel=title)(command)
+    for name, group in groups.items():
+        app.add_typer(group, name=name, rich_help_panel=title)

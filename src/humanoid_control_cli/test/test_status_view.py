@@ -48,6 +48,15 @@ def full_status() -> Status:
     )
 
 
+def test_safety_reports_have_the_same_order_however_they_arrive() -> None:
+    texts = []
+    for names in (("ring", "bus"), ("bus", "ring")):
+        status = full_status()
+        status.safety = {name: SafetyReport(name) for name in names}
+        texts.append(text_of(status))
+    assert texts[0] == texts[1]
+
+
 def test_status_view_shows_all_parts_on_one_screen() -> None:
     text = text_of(full_status())
     for part in (

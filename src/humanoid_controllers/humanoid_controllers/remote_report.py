@@ -32,12 +32,15 @@ class RemoteReport:
 
     Args:
         publishers: returns how many programs can send commands.
+
+    Attributes:
+        count: of the commands, refused ones included.
     """
 
     def __init__(self, publishers: Callable[[], int]) -> None:
         self._publishers = publishers
         self.stream = StreamStatistics()
-        self._received = 0
+        self.count = 0
         self._refused: RefusedCommand | None = None
         self._reported_at = -inf
         self._reported_state = ""
@@ -46,10 +49,10 @@ class RemoteReport:
 
     def received(self, now: float, refusal: str = "") -> None:
         """Count a command; `refusal` is why it is refused, or empty."""
-        self._received += 1
+        self.count += 1
         if refusal:
             count = self._refused.count + 1 if self._refused else 1
-            self._refused = RefusedCommand(count, self._received, now, refusal[:LONGEST_REASON])
+            self._refused = RefusedCommand(count, self.count, now, refusal[:LONGEST_REASON])
 
     def due(self, state: str, now: float) -> Diagnosis | None:
         """Return the diagnosis due at `now`, None if none is due. `state`: behaviour of REMOTE.
@@ -63,7 +66,7 @@ class RemoteReport:
         )
         if since < (SHORTEST if changed else PERIOD):
             return None
-        values = {"received": str(self._received), "refused": "0", **self.stream.take_figures()}
+        values = {"received": str(self.count), "refused": "0", **self.stream.take_figures()}
         text, codes = state, []
         if self.stream.alternates and (count := self._publishers()) > 1:
             text += f"; the commands of {count} programs alternate, the latest one counts"

@@ -14,6 +14,7 @@ from humanoid_control_common.log_on_change import LogOnChange
 from humanoid_control_common.robot.joints import FloatArray
 from humanoid_control_common.robot.mit_interface import COMMAND_INTERFACES, STATE_INTERFACES
 from humanoid_control_common.robot.robot_namespace import checked_namespace, frame_prefix
+from humanoid_control_common.rules.modes import Mode
 from humanoid_controller_manager.loop.snapshot import Snapshot
 from humanoid_controller_manager.ros.plugin_context import PluginContext, SnapshotListener
 from humanoid_controller_manager.ros.topics.bounded_topic import (
@@ -148,6 +149,8 @@ class _RemoteSide:
     def publish(self, snapshot: Snapshot) -> None:
         """Publish the diagnosis of the commands, if one is due."""
         in_charge = snapshot.controller == self._name
+        if not in_charge and snapshot.mode is Mode.REMOTE and not self._report.count:
+            return  # REMOTE follows something else, and nobody commands this controller
         doing = self._controller.doing if in_charge else f"{self._name} is not in charge"
         diagnosis = self._report.due(doing, self._machine.clock())
         if diagnosis is not None:

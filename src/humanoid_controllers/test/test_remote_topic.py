@@ -19,6 +19,7 @@ from test_support.lone_node import LoneNode
 
 from humanoid_control_common.machine.linux import LinuxMachine
 from humanoid_control_common.robot.mit_interface import JointCommand
+from humanoid_control_common.rules.modes import Mode
 from humanoid_controller_manager.controller import RobotFacts
 from humanoid_controller_manager.ros.plugin_context import PluginContext
 from humanoid_controller_manager.ros.topics import bounded_topic, message_age
@@ -192,11 +193,8 @@ def test_diagnostics_contain_the_state_of_remote_and_the_latest_refused_command(
         remote.listener(snapshot)
         return any(text in it for it in messages)
 
-    remote.spin_until(
-        lambda: reported(
-            "remote_policy_controller is not in charge", SimpleNamespace(controller="damping")
-        )
-    )
+    damping = SimpleNamespace(controller="damping", mode=Mode.DAMPING)
+    remote.spin_until(lambda: reported("remote_policy_controller is not in charge", damping))
     remote.controller.on_activate(at(0.5), JointCommand(3), NOW)
     remote.spin_until(lambda: reported("never commanded", in_charge))
     remote.send()

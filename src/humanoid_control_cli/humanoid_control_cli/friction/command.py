@@ -160,6 +160,4 @@ def plot(
 
 def _needs_an_answer(yes: bool) -> None:
     if not (yes or has_keys()):
-        raise typer.BadParameter(
-            "is needed without a terminal, which could confirm", param_hint="'--yes'"
-        )
+        raise typer.BadParameter("no terminal could confirm that the joint moves: give --yes")

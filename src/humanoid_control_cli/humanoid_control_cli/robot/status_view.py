@@ -66,8 +66,8 @@ def statement_rows(statement: StampedStatement | None) -> Table:
 def _facts(status: Status) -> RenderableType:
     facts = statement_rows(status.statement)
     facts.add_row("joint states", _flow(status.joint_states, status.joint_states_age))
-    for report in status.safety.values():
-        facts.add_row(f"safety {report.source}", _safety(report))
+    for source, report in sorted(status.safety.items()):  # they arrive in any order
+        facts.add_row(f"safety {source}", _safety(report))
     timing = status.diagnoses.get(TIMING)
     for name, text in _timing(timing) if timing else [("loop", MISSING)]:
         facts.add_row(name, text)

@@ -165,9 +165,11 @@ class ModeManager:
             hint = "call again when the fault is gone; a source that ended counts until a restart"
             text = f"reset sent, but {self._problem}; {hint}"
             return _refused(Reason.of(RESET_SENT, text, self._problem))
-        fall = f"; the robot had fallen: {self._latched}" if self._latched else ""
+        text = "nothing to clear: the robot had not fallen"
+        if self._latched:
+            text = f"faults cleared; the robot had fallen: {self._latched}"
         self._latched = self._message = NO_REASON
-        return Answer(True, f"faults cleared{fall}")
+        return Answer(True, text)
 
     def close(self) -> None:
         """Refuse all requests from now on: the way down begins. Safety and `go_down` still work."""

@@ -40,6 +40,7 @@ class Readiness:
         self._obstacles: dict[int, str] = {}  # by slave; empty text: none
         self._misset: set[int] = set()  # drives whose set-up is wrong, which waiting can't change
         self._without_sync_type: set[int] = set()  # drives without 0x1C32
+        self._reported: set[int] = set()  # those of them that the log names
 
     def forget(self, slaves: Iterable[int]) -> None:
         """Discard the answers of these drives."""
@@ -52,9 +53,8 @@ class Readiness:
     def query(self, slaves: Iterable[int]) -> None:
         """Query those of `slaves` that aren't ready; read one clock at most (one datagram)."""
         clock_was_read = False
-        for slave in slaves:
-            if self.ready[slave]:
-                continue
+        waiting = [slave for slave in slaves if not self.ready[slave]]
+        for slave in waiting:
             future = self._requests.get(slave)
             if future is None:
                 wanted = tuple(SdoObject(slave, *key) for key in (_MODE, _SYNC_TYPE))
@@ -68,6 +68,8 @@ class Readiness:
                     obstacle = self._clock_problem(slave)
                 self._obstacles[slave] = obstacle
                 self.ready[slave] = not obstacle
+        if waiting and self.ready[waiting].all():
+            self._report_missing()
 
     def problems(self, slaves: Iterable[int]) -> str:
         """Return why those of `slaves` that aren't ready may not be enabled, in words."""
@@ -91,12 +93,7 @@ class Readiness:
             self._misset.add(slave)
             return f"it is in mode {found} (0x6061), expected {CSP}, cyclic synchronous position"
         if sync.status is SdoStatus.ABORTED and sync.abort_code in _MISSING:
-            if slave not in self._without_sync_type:
-                self._without_sync_type.add(slave)
-                logger.info(
-                    "%s has no 0x1C32:01: not checked whether SYNC0 synchronizes it",
-                    self._joint_at[slave],
-                )
+            self._without_sync_type.add(slave)
             return ""
         if sync.status is not SdoStatus.DONE:
             return f"0x1C32:01 can't be read: {sync.message}"
@@ -108,6 +105,13 @@ class Readiness:
                 "switch its power off and on"
             )
         return ""
+
+    def _report_missing(self) -> None:
+        new = sorted(self._without_sync_type - self._reported)
+        if new:
+            names = ", ".join(self._joint_at[slave] for slave in new)
+            logger.info("no 0x1C32:01: not checked whether SYNC0 synchronizes %s", names)
+        self._reported.update(new)
 
     def _clock_problem(self, slave: int) -> str:
         difference = self._master.clock_difference(slave)
