@@ -4,8 +4,14 @@ Three groups: hardware components, controllers, and, under the same name as eith
 that creates the plug-in's topics and services (so that the plug-in itself needs no ROS).
 """
 
+import importlib
+import os
+import stat
+import sys
+from collections.abc import Iterable
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
 from typing import Any, Final
 
 from humanoid_control_common.errors import ConfigError
@@ -25,6 +31,26 @@ def _installed() -> Any:
 def forget_plugins() -> None:
     """Search entry points again at the next call: packages may have been installed meanwhile."""
     _installed.cache_clear()
+    importlib.invalidate_caches()
+
+
+def search_too(folders: Iterable[str]) -> None:
+    """Search `folders` of this computer for plug-ins after all others: none hides a module.
+
+    Raises ConfigError for a folder that is not of this process's user or root, or that anyone may
+    write to: the robot would run the code of another user.
+    """
+    missing = [it for it in folders if it not in sys.path and os.path.isabs(it)]
+    new = [it for it in map(Path, missing) if it.is_dir()]
+    for folder in new:
+        found = folder.stat()
+        if found.st_uid not in {0, os.getuid()} or found.st_mode & stat.S_IWOTH:
+            raise ConfigError(
+                f"{folder}: another user may change its code: expected a folder of the user of the "
+                "control process, which nobody else may write to"
+            )
+    sys.path += map(str, new)
+    forget_plugins()
 
 
 def _group(group: str) -> dict[str, EntryPoint]:
@@ -58,6 +84,7 @@ def require_plugin(group: str, name: str, where: str) -> Any:
         known = ", ".join(known_plugins(group)) or "none"
         raise ConfigError(
             f"{where}: unknown plugin '{name}'; known: {known}. For a plug-in of another "
-            "workspace, source that workspace in the shell that starts the robot"
+            "workspace, source that workspace in the shell that starts the robot, or in that of "
+            "`hc load`"
         )
     return plugin

@@ -50,7 +50,7 @@ def test_an_unknown_plugin_is_answered_with_the_known_ones(group: None) -> None:
     assert str(caught.value) == (
         "controller 'x': unknown plugin 'good/Two'; known: bad/NoAttribute, bad/NoModule, "
         "bad/Program, good/One. For a plug-in of another workspace, source that workspace in the "
-        "shell that starts the robot"
+        "shell that starts the robot, or in that of `hc load`"
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +11,10 @@ import pytest
 import yaml
 from humanoid_control_msgs.srv import LoadController, UnloadController
 from test_support.stepped.stack import Stack
+from typer.testing import CliRunner
 
 from humanoid_bringup.robot_package import find_robot
+from humanoid_control_cli.app import app
 from humanoid_control_common.rules.modes import Mode
 from humanoid_controller_manager.plugins import forget_plugins
 
@@ -92,6 +96,25 @@ def test_a_callback_that_raises_while_its_controller_is_loaded_does_not_end_the_
     prime.damped()
     prime.enter(Mode.STANDBY)
     assert prime.client.now.controller_name == "standby_controller"
+
+
+def test_a_plugin_is_loaded_that_was_written_after_the_start(prime: Stack, tmp_path: Path) -> None:
+    words = ["new-controller", "late_controller", "--into", str(tmp_path)]
+    assert CliRunner().invoke(app, words).exit_code == 0
+    package = tmp_path / "late_controller"
+    subprocess.run([sys.executable, "setup.py", "-q", "egg_info"], cwd=package, check=True)
+    file = str(package / "config/late_controller.yaml")
+    for mode, folders in ((0o755, []), (0o777, [str(package)])):
+        package.chmod(mode)
+        answer = _asked(prime, LoadController, "load_file", file=file, python_folders=folders)
+        assert not answer.success
+        assert str(package) not in sys.path
+    package.chmod(0o755)
+    answer = _asked(prime, LoadController, "load_file", file=file, python_folders=[str(package)])
+    assert answer.success, answer.message
+    assert sys.path[-1] == str(package), "it hides no module"
+    prime.enter(Mode.STANDBY)
+    assert prime.client.now.controller_name == "late_controller"
 
 
 def test_a_file_that_is_wrong_is_refused_and_the_robot_goes_on(any_robot: Stack) -> None:

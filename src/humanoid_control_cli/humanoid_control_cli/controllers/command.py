@@ -19,8 +19,9 @@ def load(
 ) -> None:
     """Load a controller into the running robot; it replaces those of its mode with its joints.
 
-    Its mode must not be in force. The package with its plugin must be installed where the shell
-    that started the robot finds it. Exit code 1: refused, and nothing is changed.
+    Its mode must not be in force. The workspace with its plugin must be sourced in this shell, or
+    in the one that started the robot. Code that the robot has imported already stays as it was:
+    after a change of it, restart the robot. Exit code 1: refused, and nothing is changed.
     """
     from humanoid_control_cli.client import Client
     from humanoid_control_cli.controllers.requests import load_file

@@ -1,5 +1,6 @@
 """Requests to the control process: load a controller, unload one."""
 
+import os
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -27,8 +28,12 @@ class LoadResult(NamedTuple):
 
 
 def load_file(client: Client, file: Path) -> LoadResult:
-    """Load the controller of `file`. Raises RefusedError with the reason, NoAnswerError."""
-    request = LoadController.Request(file=str(file.resolve()))
+    """Load the controller of `file`; its plug-in may be in a workspace that this shell sourced.
+
+    Raises RefusedError with the reason, NoAnswerError.
+    """
+    folders = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    request = LoadController.Request(file=str(file.resolve()), python_folders=folders)
     answer = client.accepted(LoadController, LOAD, request)
     return LoadResult(answer.message, _WAYS_IN[Mode(answer.mode)])
 

@@ -3,8 +3,7 @@
 Such a controller has priority over the others of its mode: it replaces those that claim its joints.
 """
 
-import importlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -18,7 +17,12 @@ from humanoid_control_common.configuration.parameter_files import (
 )
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.robot.robot_namespace import ROOT
-from humanoid_controller_manager.plugins import forget_plugins
+from humanoid_controller_manager.plugins import (
+    CONTROLLERS,
+    forget_plugins,
+    known_plugins,
+    search_too,
+)
 from humanoid_controller_manager.ros.parameters import ControllerEntry, parse
 from humanoid_controller_manager.switching.lifecycle import Change, Lifecycle
 
@@ -33,15 +37,16 @@ class ControllerFiles:
     lifecycle: Lifecycle
     namespace: str = ROOT  # of the robot
 
-    def load(self, file: str) -> tuple[str, Change]:
+    def load(self, file: str, folders: Sequence[str] = ()) -> tuple[str, Change]:
         """Load and configure the controller of `file`; return its name and what changed.
 
-        One of the same name is replaced. Raises ConfigError and ControllerError; nothing is changed
-        then.
+        One of the same name is replaced. An unknown plug-in is searched in `folders`, too. Raises
+        ConfigError and ControllerError; nothing is changed then.
         """
         name, entry = controller_of(Path(file), self.namespace)
         forget_plugins()  # it may have been installed since the start
-        importlib.invalidate_caches()
+        if entry.type not in known_plugins(CONTROLLERS):
+            search_too(folders)
         return name, self.lifecycle.load_first(name, entry)
 
     def unload(self, name: str) -> Change:

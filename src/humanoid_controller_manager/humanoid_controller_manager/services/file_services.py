@@ -32,7 +32,7 @@ class FileServices:
 
     def _load(self, request: Any, response: Any) -> Any:
         def load() -> str:
-            name, change = self._files.load(request.file)
+            name, change = self._files.load(request.file, request.python_folders)
             response.name, response.mode = name, int(change.mode)
             return f"'{name}' is loaded: {sentence(change)}"
 
