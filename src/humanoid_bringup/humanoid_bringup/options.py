@@ -104,6 +104,7 @@ class Options:
     srdf: Path | None = None
     controllers_file: Path | None = None
     hardware_config: Path | None = None
+    actuators: Path | None = None  # of TWIN; None: those that the robot's package has
     mountings: Path | None = None  # of TWIN: how its drives sit on their joints; None: straight
     calibration_file: Path | None = None
 

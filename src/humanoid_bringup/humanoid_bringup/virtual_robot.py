@@ -47,7 +47,8 @@ def with_virtual_robot(
     control = control_socket(options.namespace)
     ring = ("--cable", master, "--ring", drives) if options.robot.ring else ()
     robot = [
-        *("--urdf", description, "--actuators", options.robot.drives.virtual_robot),
+        *("--urdf", description),
+        *("--actuators", options.actuators or options.robot.drives.virtual_robot),
         *ring,
         *(word for line in _serial_lines(options, folder) for word in ("--can", line)),
         *("--control", control),

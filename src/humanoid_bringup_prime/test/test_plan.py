@@ -17,8 +17,10 @@ from humanoid_bringup.options import Backend, Options, Process
 from humanoid_bringup.plan import notes, plan
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.rules.modes import Mode
+from humanoid_twin.robot.actuators import load_actuators
 
 CONFIG = Path(get_package_share_directory("humanoid_bringup_prime")) / "config"
+WITH_FRICTION = Path(__file__).parents[3] / "docs/examples/prime_with_friction.yaml"
 PLACEHOLDER = CONFIG / "prime_calibration.yaml"
 STATE = "erob_impedance_manager/state"
 # The documents' ring, in kinematic order.
@@ -234,6 +236,16 @@ def test_the_virtual_robot_is_met_by_the_real_bring_up_with_other_bus_names(tmp_
     assert parameters(truth, "truth")["control"] == arguments["--control"]
     for node in ("mode_manager", "standby_controller", "damping_controller"):
         assert parameters(control, node) == parameters(original, node)
+
+
+def test_the_virtual_robot_takes_other_actuators(tmp_path: Path) -> None:
+    """Those of the example differ by their friction alone, which every joint has."""
+    processes = plan(Options(backend=Backend.TWIN, actuators=WITH_FRICTION), tmp_path)
+    words = labelled(processes, "robot").arguments
+    assert words[words.index("--actuators") + 1] == str(WITH_FRICTION)
+    own, given = map(load_actuators, (CONFIG / "prime_virtual_robot.yaml", WITH_FRICTION))
+    assert (given.ring, given.can) == (own.ring, own.can)
+    assert set(given.frictions) == set(given.joints)
 
 
 def test_control_process_starts_after_the_virtual_robot_is_ready(tmp_path: Path) -> None:

@@ -51,6 +51,7 @@ def real(robot: str) -> LaunchDescription:
 
 def twin(robot: str) -> LaunchDescription:
     """Describe what `real` starts, and before it the virtual robot that answers on the wires."""
+    actuators = file("actuators", "The virtual actuators, with their friction", "the robot's own")
     mountings = file("mountings", "How the virtual actuators sit on their joints", "straight")
     chosen = (
         *(
@@ -60,6 +61,7 @@ def twin(robot: str) -> LaunchDescription:
             HARDWARE_CONFIG,
             CALIBRATION_FILE,
             CONTROLLERS_FILE,
+            actuators,
             mountings,
         ),
         *(*_OPERATION, _VIEWER, *_TOOLS),

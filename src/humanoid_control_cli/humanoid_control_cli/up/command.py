@@ -147,6 +147,10 @@ def up(  # noqa: PLR0913, PLR0917 - one argument for each option
     calibration: Annotated[
         Path | None, _file("real, twin: directions and homing offsets of the joints.")
     ] = None,
+    actuators: Annotated[
+        Path | None,
+        _file("twin: its actuators and their friction, in the place of the robot's own."),
+    ] = None,
     mountings: Annotated[
         Path | None,
         _file("twin: how its actuators sit on their joints, for a calibration to find."),
@@ -162,6 +166,7 @@ def up(  # noqa: PLR0913, PLR0917 - one argument for each option
     _check_for(drives, backend, "'--calibrate'", calibrate or None)
     _check_for(drives, backend, "'--calibration'", calibration)
     _check_for((Backend.MUJOCO, Backend.MOCK), backend, "'--full-mit'", full_mit or None)
+    _check_for((Backend.TWIN,), backend, "'--actuators'", actuators)
     _check_for((Backend.TWIN,), backend, "'--mountings'", mountings)
     _check_for((Backend.REAL,), backend, "'--interface'", interface)
     _check_for((Backend.REAL,), backend, "'--can-interface'", can_interface)
@@ -198,6 +203,7 @@ def up(  # noqa: PLR0913, PLR0917 - one argument for each option
         controllers_file=controllers,
         hardware_config=hardware,
         calibration_file=calibration,
+        actuators=actuators,
         mountings=mountings,
     )
     raise typer.Exit(bring_up(options))
