@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 
 from humanoid_control_cli.app import app
 from humanoid_control_cli.friction.plot import plot
-from humanoid_control_cli.friction.record import _Progress, is_within, record
-from humanoid_control_cli.friction.session import Settings
+from humanoid_control_cli.friction.record import _map, _Progress, is_within, record
+from humanoid_control_cli.friction.session import Settings, Task
 from humanoid_control_cli.mode_client import ModeClient
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.rules.modes import Intent, Mode
@@ -204,6 +204,17 @@ def test_plots_are_drawn(recorded: Path) -> None:
     first = recorded.with_suffix(".svg").read_bytes()
     plot(recorded, recorded.with_suffix(".svg"))
     assert recorded.with_suffix(".svg").read_bytes() == first
+
+
+@pytest.mark.parametrize(("friction", "warned"), [(0.006, True), (0.03, False)])  # of 4.5 Nm
+def test_a_map_within_the_noise_is_reported(
+    capsys: pytest.CaptureFixture[str], friction: float, *, warned: bool
+) -> None:
+    task = Task(WRIST, Bounds(-0.1, 0.1, -1.0, 1.0, 4.5, 1.0, 1), 9.0, 3.0)
+    samples = [FrictionSample(sign, 0.05 * i, friction * sign) for sign in (1, -1)
+               for i in (-1, -1, -1, 1, 1, 1)]  # fmt: skip
+    _map(task, samples, 2)
+    assert ("no friction" in capsys.readouterr().err) is warned
 
 
 @pytest.mark.parametrize(

@@ -95,9 +95,10 @@ LINKS_TOO_NEAR: Final = CODES.add(
 )
 GRAVITY_NOT_HELD: Final = CODES.add(
     "GRAVITY_NOT_HELD",
-    "A joint needs more torque or bias against gravity than it may have, so it sinks.",
-    "Take a lighter payload or another pose; `hc status --all` counts the ticks by joint, and "
-    "docs/gravity.md has the limits.",
+    "A joint needs more torque or bias against gravity than it may have, or its weight is unknown "
+    "because joints of its chain are mocked, so it sinks.",
+    "Take a lighter payload or another pose, and all buses; `hc status --all` counts the ticks by "
+    "joint, and docs/gravity.md has the limits.",
 )
 COMMANDS_WITHOUT_EFFECT: Final = CODES.add(
     "COMMANDS_WITHOUT_EFFECT",
