@@ -1,6 +1,7 @@
 """The commands of `hc`. A command imports slow modules only when it runs."""
 
-from typing import Annotated, Any
+from collections.abc import Callable
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -32,6 +33,7 @@ class Commands(FiniteNumbers):
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """See click.Group."""
         groups: dict[str, list[tuple[str, str]]] = {}
+        it: Any  # typer's commands, which know their group
         for name, it in self.commands.items():
             rows = groups.setdefault(it.rich_help_panel, [])
             rows.append((name, it.get_short_help_str(formatter.width - 20)))
@@ -65,21 +67,18 @@ def choose_robot(
     choose_namespace(namespace)
 
 
-# Each group of commands, and of groups of commands by name; as in docs/commands.md.
-RUN = (up, mode, status, stop, clear_fault, down, heartbeat, view), {}
-MOVE = (
-    (move, jog, teach, play, load, unload),
-    {"payload": payload, "policy": policy, "friction": friction, "stream": stream},
-)
-EXPLAIN = (record, replay, decode, doctor, version), {"blackbox": black_box}
-SET_UP = (calibrate, new_robot, new_controller, srdf), {"sdo": sdo}
-for title, (commands, groups) in {
-    "Run a robot": RUN,
-    "Move it": MOVE,
-    "Record and explain": EXPLAIN,
-    "Set up a robot": SET_UP,
+# The commands of each group, and groups of commands by name; as in docs/commands.md.
+GROUPS: Final[dict[str, tuple[tuple[Callable[..., None], ...], dict[str, typer.Typer]]]] = {
+    "Run a robot": ((up, mode, status, stop, clear_fault, down, heartbeat, view), {}),
+    "Move it": (
+        (move, jog, teach, play, load, unload),
+        {"payload": payload, "policy": policy, "friction": friction, "stream": stream},
+    ),
+    "Record and explain": ((record, replay, decode, doctor, version), {"blackbox": black_box}),
+    "Set up a robot": ((calibrate, new_robot, new_controller, srdf), {"sdo": sdo}),
     "The virtual robot alone": ((), {"twin": twin}),
-}.items():
+}
+for title, (commands, groups) in GROUPS.items():
     for command in commands:
         app.command(rich_help_panel=title)(command)
     for name, group in groups.items():

@@ -11,10 +11,9 @@ import pytest
 import yaml
 from humanoid_control_msgs.srv import LoadController, UnloadController
 from test_support.stepped.stack import Stack
-from typer.testing import CliRunner
 
 from humanoid_bringup.robot_package import find_robot
-from humanoid_control_cli.app import app
+from humanoid_control_cli.new_controller.package_files import package_files
 from humanoid_control_common.rules.modes import Mode
 from humanoid_controller_manager.plugins import forget_plugins
 
@@ -99,9 +98,11 @@ def test_a_callback_that_raises_while_its_controller_is_loaded_does_not_end_the_
 
 
 def test_a_plugin_is_loaded_that_was_written_after_the_start(prime: Stack, tmp_path: Path) -> None:
-    words = ["new-controller", "late_controller", "--into", str(tmp_path)]
-    assert CliRunner().invoke(app, words).exit_code == 0
     package = tmp_path / "late_controller"
+    shipped = yaml.safe_load(find_robot().controllers_file.read_text())
+    for path, text in package_files("late_controller", shipped).items():
+        (package / path).parent.mkdir(parents=True, exist_ok=True)
+        (package / path).write_text(text)
     subprocess.run([sys.executable, "setup.py", "-q", "egg_info"], cwd=package, check=True)
     file = str(package / "config/late_controller.yaml")
     for mode, folders in ((0o755, []), (0o777, [str(package)])):

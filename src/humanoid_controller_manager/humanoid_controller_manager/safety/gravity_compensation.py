@@ -100,7 +100,7 @@ class GravityCompensation:
         mocked = ~joints.bears_weight
         # Their weight is unknown: it depends on angles that nobody measures.
         self.unknown = joints.bears_weight & model.in_chain_with(mocked)
-        self._known = joints.bears_weight & ~self.unknown
+        self._bears_weight = joints.bears_weight & ~self.unknown
         self._largest_bias, self._largest_payload = largest_bias, largest_payload
         self.payloads: tuple[Payload, ...] = ()  # a whole value: read by any thread
         # In the latest tick, (2, n): added to the position [rad], and the torque of it, or that was
@@ -145,7 +145,7 @@ class GravityCompensation:
         # Without stiffness a drive's target follows the joint; a bias begins anew after that.
         acts = self._takes_effort | (stiffness > 0.0)
         np.copyto(self._torque, 0.0, where=~acts)
-        self._advance(state.position, wanted & acts & self._known, effort_limit, period)
+        self._advance(state.position, wanted & acts & self._bears_weight, effort_limit, period)
         summed = self._sum
         summed.array[:] = command.array
         by_effort = self._add_effort(state, summed, effort_limit)

@@ -165,11 +165,9 @@ class ModeManager:
             hint = "call again when the fault is gone; a source that ended counts until a restart"
             text = f"reset sent, but {self._problem}; {hint}"
             return _refused(Reason.of(RESET_SENT, text, self._problem))
-        text = "nothing to clear: the robot had not fallen"
-        if self._latched:
-            text = f"faults cleared; the robot had fallen: {self._latched}"
+        fallen = f"faults cleared; the robot had fallen: {self._latched}" if self._latched else ""
         self._latched = self._message = NO_REASON
-        return Answer(True, text)
+        return Answer(True, fallen or "nothing to clear: the robot had not fallen")
 
     def close(self) -> None:
         """Refuse all requests from now on: the way down begins. Safety and `go_down` still work."""
