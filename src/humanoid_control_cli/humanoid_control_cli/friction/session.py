@@ -135,9 +135,7 @@ class Robot:
     def _check_chain(self, row: int) -> None:
         robot = self._description
         names = robot.joints.names
-        if (
-            robot.mocked and names[row] not in robot.mocked
-        ):  # a mock has neither weight nor friction
+        if robot.mocked and names[row] not in robot.mocked:  # a mock itself has no weight
             chain = GravityModel(robot.urdf, names).in_chain_with(np.arange(len(names)) == row)
             require_measured(robot, chain, names[row])
 
