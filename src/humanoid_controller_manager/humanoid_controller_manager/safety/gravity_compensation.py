@@ -65,9 +65,7 @@ class Joints:
 
     takes_effort: NDArray[np.bool_]  # effort acts in every tick
     efficiency: FloatArray  # realized / nominal torque of the others
-    bears_weight: NDArray[
-        np.bool_
-    ]  # gravity loads them: not those of a mock, whose pose is invented
+    bears_weight: NDArray[np.bool_]  # gravity loads them: not those of a mock
 
 
 class GravityCompensation:
