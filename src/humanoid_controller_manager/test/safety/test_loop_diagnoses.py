@@ -47,7 +47,8 @@ def test_limits_of_long_ago_are_counted_and_no_warning() -> None:
 
 
 def test_joints_that_sink_are_named_without_a_kind() -> None:
-    held: Any = SimpleNamespace(payloads=(), added=np.zeros((2, len(JOINTS))))
+    none = np.zeros(len(JOINTS), dtype=np.bool_)
+    held: Any = SimpleNamespace(payloads=(), added=np.zeros((2, len(JOINTS))), unknown=none)
     ticks = np.array([[0, 3, 0]])
     found = gravity(held, ticks, ticks, JOINTS)
     assert found.message == "joints are not held against gravity: elbow"
