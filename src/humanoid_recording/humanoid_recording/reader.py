@@ -2,19 +2,20 @@
 
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, BinaryIO, Final, cast
 
+from lz4.frame import LZ4FrameDecompressor
 from mcap.exceptions import EndOfFile, McapError
-from mcap.records import Channel, Message, Schema
-from mcap.stream_reader import StreamReader
+from mcap.records import Channel, Chunk, Message, Schema
+from mcap.stream_reader import StreamReader, breakup_chunk
 from mcap.writer import MCAP0_MAGIC
-from zstandard import ZstdError
+from zstandard import ZstdDecompressor, ZstdError
 
 from humanoid_recording.crash_safe_file import BagError
 
-_LARGEST: Final = 256 * 1024 * 1024  # bytes of a record; a larger one is a damaged one
+_LARGEST: Final = 256 * 1024 * 1024  # bytes of a record or chunk; a larger one is damaged
 _DAMAGE: Final = (
     McapError,
     ZstdError,
@@ -79,10 +80,18 @@ class BagReader:
     def _records(self, path: Path, file: BinaryIO) -> Iterator[object]:
         source = cast("IO[bytes]", _WholeReads(file))
         reader = StreamReader(
-            source, skip_magic=True, validate_crcs=True, record_size_limit=_LARGEST
+            source,
+            skip_magic=True,
+            emit_chunks=True,
+            validate_crcs=True,
+            record_size_limit=_LARGEST,
         )
         try:
-            yield from reader.records
+            for record in reader.records:
+                if isinstance(record, Chunk):
+                    yield from breakup_chunk(_decompressed(record), validate_crc=True)
+                else:
+                    yield record
         except EndOfFile:
             self.damage = f"{path.name} was not finished: it was read to its last whole second"
         except _DAMAGE as error:
@@ -105,6 +114,25 @@ class _WholeReads:
         if len(data) < size:
             raise EndOfFile
         return data
+
+
+def _decompressed(chunk: Chunk) -> Chunk:
+    """Return a chunk without compression. Raises McapError for another size than it states.
+
+    MCAP's own reader decompresses whatever comes: a few bytes may become gigabytes.
+    """
+    size, data = chunk.uncompressed_size, chunk.data
+    if size > _LARGEST:
+        raise McapError(f"a chunk of {size} bytes, expected {_LARGEST} at most")
+    if chunk.compression == "zstd":
+        data = ZstdDecompressor().stream_reader(data).read(size + 1)
+    elif chunk.compression == "lz4":
+        data = LZ4FrameDecompressor().decompress(data, max_length=size + 1)
+    elif chunk.compression:
+        raise McapError(f"compression '{chunk.compression}', expected zstd or lz4")
+    if len(data) != size:
+        raise McapError(f"a chunk that is not the {size} bytes long that it states")
+    return replace(chunk, data=data, compression="")
 
 
 def _opened(path: Path) -> BinaryIO:

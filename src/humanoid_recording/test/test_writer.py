@@ -5,10 +5,15 @@ import os
 import resource
 import shutil
 import signal
+from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
 
+import lz4.frame
 import pytest
+import zstandard
+from mcap.data_stream import RecordBuilder
+from mcap.records import Chunk
 from mcap.writer import MCAP0_MAGIC, CompressionType, Writer
 from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
@@ -92,6 +97,22 @@ def test_a_damaged_size_in_a_chunk_is_damage(tmp_path: Path, bags, place: int, s
     reader = BagReader(path)
     assert [message.time for message in reader] == [START]
     assert reader.damage.startswith("walk_0.mcap is damaged from byte ")
+
+
+@pytest.mark.parametrize("compress", [zstandard.compress, lz4.frame.compress])
+@pytest.mark.parametrize("stated", [1000, 1 << 40])
+def test_a_chunk_that_grows_beyond_its_size_or_all_bounds_is_damage(
+    tmp_path: Path, compress: Callable[[bytes], bytes], stated: int
+) -> None:
+    kind = compress.__module__.partition(".")[0].replace("zstandard", "zstd")
+    records = RecordBuilder()
+    Chunk(kind, compress(bytes(1 << 20)), 0, 0, 0, stated).write(records)
+    path = tmp_path / "bomb.mcap"
+    path.write_bytes(MCAP0_MAGIC + records.end())
+    reader = BagReader(path)
+    assert not list(reader)
+    assert reader.damage.startswith("bomb.mcap is damaged from byte ")
+    assert str(stated) in reader.damage
 
 
 def test_flushed_message_is_readable_before_the_end(tmp_path: Path, bags) -> None:
