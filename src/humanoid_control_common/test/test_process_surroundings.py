@@ -103,6 +103,32 @@ def test_the_robot_of_another_user_holds_the_domain_too(
         take_domain_lock()
 
 
+@pytest.mark.parametrize("content", ["\x1b[2J pwn", "12 \x1b[2J", "", "²"])
+def test_a_holder_is_named_by_digits_only(tmp_path: Path, content: str) -> None:
+    with take_domain_lock():
+        (file,) = tmp_path.iterdir()
+        file.write_text(content)
+        with pytest.raises(ConfigError, match=r"\(pid unknown\)"):
+            take_domain_lock()
+
+
+def test_a_huge_file_of_a_lock_is_not_read(tmp_path: Path) -> None:
+    with take_domain_lock():
+        (file,) = tmp_path.iterdir()
+        os.truncate(file, 1 << 40)
+        with pytest.raises(ConfigError, match="already running"):
+            take_domain_lock()
+
+
+def test_a_pipe_in_place_of_the_lock_is_refused(tmp_path: Path) -> None:
+    take_domain_lock().close()
+    (file,) = tmp_path.iterdir()
+    file.unlink()
+    os.mkfifo(file)
+    with pytest.raises(ConfigError, match=f"{file}: no regular file"):
+        take_domain_lock()
+
+
 def test_every_user_can_open_a_lock_that_a_user_with_a_strict_umask_has_made(
     tmp_path: Path,
 ) -> None:

@@ -3,7 +3,8 @@
 import fcntl
 import os
 from pathlib import Path
-from typing import IO
+from stat import S_ISREG
+from typing import IO, Final
 
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.robot.robot_namespace import ROOT, file_mark, in_words
@@ -11,6 +12,7 @@ from humanoid_control_common.robot.ros_domain import own_domain
 
 # Not TMPDIR: two stacks with different ones would not find each other's lock.
 FOLDER = Path("/tmp")
+_LONGEST: Final = 16  # characters that are read: any user can write the file
 
 
 def take_domain_lock(role: str = "control", namespace: str = ROOT) -> IO[str]:
@@ -32,11 +34,11 @@ def take_domain_lock(role: str = "control", namespace: str = ROOT) -> IO[str]:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         file.seek(0)
-        owner = file.read().strip() or "unknown"
+        owner = file.read(_LONGEST).strip()
         file.close()
         raise ConfigError(
             f"a {role} process is already running on {in_words(f'ROS domain {domain}', namespace)} "
-            f"(pid {owner}); "
+            f"(pid {owner if owner.isdecimal() else 'unknown'}); "
             "stop it, or give this one another ROS_DOMAIN_ID or namespace"
         ) from None
     file.seek(0)
@@ -48,10 +50,13 @@ def take_domain_lock(role: str = "control", namespace: str = ROOT) -> IO[str]:
 
 def _open(path: Path) -> IO[str]:
     """Open the file of a lock, which all users share: their robots would hear the same commands."""
-    flags = os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC
+    flags = os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
     try:
         descriptor = os.open(path, flags)  # Linux refuses O_CREAT for another user's file in /tmp
     except FileNotFoundError:
         descriptor = os.open(path, flags | os.O_CREAT)
         os.fchmod(descriptor, 0o666)  # whatever the umask is
+    if not S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise ConfigError(f"{path}: no regular file: remove it")
     return os.fdopen(descriptor, "r+", encoding="ascii", errors="replace")
