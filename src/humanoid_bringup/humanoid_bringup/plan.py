@@ -25,6 +25,7 @@ from humanoid_control_common.configuration.config import (
     validate,
 )
 from humanoid_control_common.configuration.parameter_files import refuse_lists_without_type
+from humanoid_control_common.description.inertias import check_inertias
 from humanoid_control_common.description.mesh_files import Meshes, check_meshes
 from humanoid_control_common.description.mujoco_input import mujoco_input
 from humanoid_control_common.errors import ConfigError
@@ -91,6 +92,8 @@ def _check_shapes(urdf: str, *, simulated: bool) -> None:
     check_meshes(urdf, meshes)
     if simulated:
         mujoco_input(urdf, meshes)
+    else:
+        check_inertias(ElementTree.fromstring(urdf), meshes, simulated=False)
 
 
 def _stack(options: Options, folder: Path, backend: Backend) -> tuple[list[Process], str]:

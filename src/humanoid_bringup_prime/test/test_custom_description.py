@@ -117,6 +117,14 @@ def test_an_export_that_does_not_fit_is_refused_by_name(
         described(export.write())
 
 
+def test_an_export_that_is_nested_too_deep_is_refused(export: Export) -> None:
+    folder = export.write()
+    deep = f"{'<a>' * 5000}{'</a>' * 5000}</robot>"
+    export.file.write_text(export.file.read_text().replace("</robot>", deep))
+    with pytest.raises(ConfigError, match=r"prime_cad\.urdf: .* nested too deep"):
+        described(folder)
+
+
 @pytest.mark.parametrize("name", ["base.stl", "upper_arm.obj", "forearm.dae"])
 @pytest.mark.parametrize("backend", [Backend.MOCK, Backend.MUJOCO])
 def test_a_lost_or_broken_mesh_ends_the_bring_up_before_it_starts(
@@ -132,14 +140,16 @@ def test_a_lost_or_broken_mesh_ends_the_bring_up_before_it_starts(
         plan(options, tmp_path)
 
 
-def test_a_mass_that_no_body_has_ends_a_simulation_before_it_starts(
-    export: Export, tmp_path: Path
+@pytest.mark.parametrize("backend", [Backend.MOCK, Backend.MUJOCO])
+@pytest.mark.parametrize("value", ["0", "-5", "nan", "1e308"])
+def test_a_mass_that_no_body_has_ends_the_bring_up_before_it_starts(
+    export: Export, tmp_path: Path, value: str, backend: Backend
 ) -> None:
     mass = export.robot.find(f"link[@name='{HAND}']/inertial/mass")
     assert mass is not None
-    mass.set("value", "0")
-    options = Options(backend=Backend.MUJOCO, robot=find_robot("prime", export.write()))
-    with pytest.raises(ConfigError, match=f"link '{HAND}': mass is 0 kg"):
+    mass.set("value", value)
+    options = Options(backend=backend, robot=find_robot("prime", export.write()))
+    with pytest.raises(ConfigError, match=f"link '{HAND}': .*mass"):
         plan(options, tmp_path)
 
 

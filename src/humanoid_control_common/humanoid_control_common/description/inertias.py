@@ -13,6 +13,7 @@ from humanoid_control_common.description.tree import massless
 from humanoid_control_common.errors import ConfigError, of_each
 from humanoid_control_common.robot.joints import FloatArray
 
+LARGEST: Final = 1e6  # [kg, kg m²], far beyond every robot: no computation overflows
 _TENSOR: Final = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
 # Of the largest principal inertia: rounding in the export.
 _ROUNDING: Final = 1e-6
@@ -22,13 +23,13 @@ _LEAST_GYRATION: Final = 0.02
 _MOST_GYRATION: Final = 1.0
 
 
-def check_inertias(robot: Element, meshes: Meshes) -> list[str]:
+def check_inertias(robot: Element, meshes: Meshes, *, simulated: bool = True) -> list[str]:
     """Return a warning for each link of `robot` whose mass or inertia does not fit its shapes.
 
     `robot` is the root of a description.
 
-    Raises ConfigError, naming the link, for impossible values, and for a joint that moves no mass:
-    MuJoCo would refuse them too, or replace them (`balanceinertia`).
+    Raises ConfigError, naming the link, for impossible values, and, where it is `simulated`, for a
+    joint that moves no mass: MuJoCo would refuse them too, or replace them (`balanceinertia`).
     """
     compiler = robot.find("mujoco/compiler")
     settings = {} if compiler is None else compiler.attrib
@@ -37,7 +38,7 @@ def check_inertias(robot: Element, meshes: Meshes) -> list[str]:
     links = robot.findall("link")
     balanced = settings.get("balanceinertia") == "true"
     warnings = of_each(lambda link: list(_of_link(link, meshes, balanced=balanced)), links)
-    if settings.get("inertiafromgeom", "false") == "false":
+    if simulated and settings.get("inertiafromgeom", "false") == "false":
         heavy = {link.get("name", "") for link in links if _has_mass(link)}
         if found := massless(robot, heavy):
             texts = (f"joint '{joint}': its link '{link}'" for joint, link in found)
@@ -172,7 +173,11 @@ def _tensor(inertial: Element, where: str) -> FloatArray:
 def _value(inertial: Element, tag: str, name: str, where: str) -> float:
     element = inertial.find(tag)
     text = "" if element is None else element.get(name, "")
-    return float(numbers(text, 1, f"{where}: <inertial><{tag} {name}>")[0])
+    place = f"{where}: <inertial><{tag} {name}>"
+    (value,) = numbers(text, 1, place)
+    if abs(value) > LARGEST:
+        raise ConfigError(f"{place}: found {value:g}, expected at most {LARGEST:g}")
+    return float(value)
 
 
 def _pose(element: Element, where: str) -> tuple[FloatArray, FloatArray]:
