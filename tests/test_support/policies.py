@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -49,11 +49,14 @@ def policy_model(
     *,
     size: int | None = None,
     invalid_for: float = np.inf,
+    endless_for: float = np.inf,
+    chain: int = 0,
 ) -> bytes:
     """Return a model whose action is `observation @ weights + bias`, by default the bias.
 
-    The action is not finite where the sum of squares of the observation exceeds `invalid_for`.
-    `size` of the observation is that of the metadata.
+    The action is not finite where the sum of squares of the observation exceeds `invalid_for`. The
+    inference has no end where it exceeds `endless_for`.
+    `size` of the observation is that of the metadata. `chain`: nodes that change nothing.
     """
     from onnx import TensorProto, helper, numpy_helper  # takes 0.3 s
 
@@ -66,6 +69,7 @@ def policy_model(
         "bias": np.broadcast_to(bias, (1, count)),
         "bound": np.full(1, min(invalid_for, 1e30)),
         "none": np.zeros(1),
+        "most": np.full((1, 1), min(endless_for, 1e30)),
     }
     initial = [
         numpy_helper.from_array(value.astype(np.float32), name) for name, value in constants.items()
@@ -77,8 +81,17 @@ def policy_model(
         helper.make_node("Sub", ["bound", "square"], ["left"]),
         helper.make_node("Sqrt", ["left"], ["root"]),  # of a negative number: not a number
         helper.make_node("Mul", ["root", "none"], ["nothing"]),
-        helper.make_node("Add", ["sum", "nothing"], ["action"]),
+        helper.make_node("Add", ["sum", "nothing"], ["link_0"]),
+        *(helper.make_node("Identity", [f"link_{i}"], [f"link_{i + 1}"]) for i in range(chain)),
     ]
+    last = f"link_{chain}"
+    if endless_for < np.inf:
+        nodes += [
+            helper.make_node("Greater", ["square", "most"], ["goes_on"]),
+            helper.make_node("Loop", ["", "goes_on", last], ["action"], body=_round(count)),
+        ]
+    else:
+        nodes.append(helper.make_node("Identity", [last], ["action"]))
     graph = helper.make_graph(
         nodes,
         "policy",
@@ -92,13 +105,27 @@ def policy_model(
     return bytes(model.SerializeToString())
 
 
+def _round(count: int) -> Any:
+    """Return the body of a loop of ONNX: one more round, with the same `count` values."""
+    from onnx import TensorProto, helper
+
+    names = ("round", "goes_on", "value"), ("goes_on_again", "same")
+    types = (TensorProto.INT64, TensorProto.BOOL, TensorProto.FLOAT)
+    shapes: tuple[list[int], ...] = ([], [1, 1], [1, count])
+    facts = dict(zip(names[0], zip(types, shapes, strict=True), strict=True))
+    facts |= {"goes_on_again": facts["goes_on"], "same": facts["value"]}
+    inputs, outputs = ([helper.make_tensor_value_info(it, *facts[it]) for it in of] for of in names)
+    pairs = zip(names[0][1:], names[1], strict=True)
+    nodes = [helper.make_node("Identity", [one], [other]) for one, other in pairs]
+    return helper.make_graph(nodes, "round", inputs, outputs)
+
+
 def write_policy(
     file: Path,
     properties: Mapping[str, str],
     bias: FloatArray | float = 0.0,
-    *,
-    invalid_for: float = np.inf,
+    **changes: Any,
 ) -> Path:
     """Write a model into `file`; return it. See `policy_model`."""
-    file.write_bytes(policy_model(properties, bias=bias, invalid_for=invalid_for))
+    file.write_bytes(policy_model(properties, bias=bias, **changes))
     return file

@@ -1,12 +1,33 @@
-"""Write files and folders whole or not at all: a full disk leaves nothing that is half written."""
+"""Read and write files and folders whole or not at all.
+
+What others wrote is read within a bound, and a full disk leaves nothing that is half written.
+"""
 
 import os
 import shutil
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
+from stat import S_ISDIR, S_ISREG
 
 from humanoid_control_common.errors import ConfigError
+
+
+def read_bytes(path: Path, largest: int) -> bytes:
+    """Return the content of a regular file of at most `largest` bytes.
+
+    A device may have no end, and a pipe may wait for ever. Raises ConfigError.
+    """
+    try:
+        if not (S_ISREG(mode := path.stat().st_mode) or S_ISDIR(mode)):
+            raise ConfigError(f"{path}: no regular file")
+        with path.open("rb") as file:
+            content = file.read(largest + 1)
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
+    if len(content) > largest:
+        raise ConfigError(f"{path}: larger than {largest / 1e6:g} MB")
+    return content
 
 
 def replace_text(path: Path, text: str) -> None:

@@ -84,7 +84,8 @@ class Controller(ABC):
     def on_cleanup(self) -> None:
         """Release what `on_configure` took: this instance is not used again.
 
-        Called by another thread than the loop's; not at the end of the process.
+        Called by another thread than the loop's. Called at the end of the process too, unless the
+        loop hangs.
         """
 
     @property

@@ -159,9 +159,11 @@ class PolicyMetadata(StrictModel):
         unknown = [key for key in properties if key not in known and key not in NOTES]
         missing = [key for key, it in known.items() if it.is_required() and key not in properties]
         if unknown or missing:
-            parts = (("unknown", unknown), ("missing", missing))
-            words = "; ".join(f"{what}: {_shown(', '.join(keys))}" for what, keys in parts if keys)
-            raise PolicyRefusedError(f"{where}: metadata keys {words}; known: {', '.join(known)}")
+            words = [f"unknown: {_shown(', '.join(unknown))}"] if unknown else []
+            words += [f"missing: {', '.join(missing)}"] if missing else []
+            raise PolicyRefusedError(
+                f"{where}: metadata keys {'; '.join(words)}; known: {', '.join(known)}"
+            )
         found = {key: _value(where, key, text) for key, text in properties.items() if key in known}
         try:
             return cls.model_validate(found)

@@ -3,20 +3,21 @@
 import os
 from contextlib import suppress
 from pathlib import Path
-from stat import S_ISDIR, S_ISREG
 from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
 from ament_index_python.packages import PackageNotFoundError, get_package_share_directory
 
+from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.robot.joints import FloatArray
+from humanoid_control_common.whole_file import read_bytes
 from humanoid_policy.errors import PolicyRefusedError
 from humanoid_policy.metadata import PolicyMetadata
 from humanoid_policy.observation.observation import Float32Array, Observation
 
 PACKAGE: Final = "package://"
 # [bytes] of a file; policies have a tenth of it. ONNX Runtime holds the interpreter while it takes
-# one: 20 ms for this size. A larger file would hold up the control loop of a robot that is stiff.
+# one: 20 ms for weights of this size. `trial` measures what nodes and constants take.
 LARGEST: Final = 16 << 20
 _FATAL: Final = 4  # the severity of ONNX Runtime's messages that are shown
 _LONGEST_SHOWN: Final = 200  # characters of a message of ONNX Runtime
@@ -33,6 +34,8 @@ _OUTSIDE: Final = "External data"  # in ONNX Runtime's message about such weight
 class PolicyModel:
     """A checked model. One thread at a time calls `infer`.
 
+    A model is a program that may have no end: a foreign one is tried first, see `trial`.
+
     Args:
         content: of the file.
         where: the file's name, for messages.
@@ -42,7 +45,8 @@ class PolicyModel:
     """
 
     def __init__(self, content: bytes, where: str) -> None:
-        session = _session(content, where)
+        session = session_of(content, where)
+        self._options = _runtime().RunOptions()
         try:
             found = session.get_modelmeta().custom_metadata_map
             inputs = [_Tensor.of(it) for it in session.get_inputs()]
@@ -63,13 +67,21 @@ class PolicyModel:
         Raises what ONNX Runtime raises, and PolicyRefusedError for an output of another shape: a
         shape without numbers may depend on the observation.
         """
-        (action,) = self._session.run([self._output], {self._input: observation[None]})
+        given = {self._input: observation[None]}
+        (action,) = self._session.run([self._output], given, self._options)
         if action.shape != self._shape:
             found, expected = (", ".join(map(str, it)) for it in (action.shape, self._shape))
             raise PolicyRefusedError(
                 f"{self._where}: output: found shape [{found}], expected [{expected}]"
             )
         return np.asarray(action[0], dtype=np.float64)
+
+    def interrupt(self, on: bool) -> None:
+        """Let `infer` raise, also while it runs, after the node that is computed; or no longer.
+
+        Called by any thread.
+        """
+        self._options.terminate = on
 
     def _warm_up(self, where: str) -> None:
         """Infer once: the first time takes longer. Raises PolicyRefusedError."""
@@ -101,20 +113,20 @@ class _Tensor(NamedTuple):
 
 
 def load_policy(name: str) -> PolicyModel:
-    """Return the policy of a file. Raises PolicyRefusedError, see `policy_file` and PolicyModel."""
+    """Return the policy of a file that is trusted. Raises PolicyRefusedError, see PolicyModel.
+
+    See `read_policy`, and `trial.load_tried` for a foreign file.
+    """
+    return PolicyModel(*read_policy(name))
+
+
+def read_policy(name: str) -> tuple[bytes, str]:
+    """Return content and path of a policy's file, see `policy_file`. Raises PolicyRefusedError."""
     path = policy_file(name)
     try:
-        found = path.stat()
-        if not (
-            S_ISREG(found.st_mode) or S_ISDIR(found.st_mode)
-        ):  # a device has no end, a pipe may wait for ever
-            raise PolicyRefusedError(f"{path}: no regular file")
-        if found.st_size > LARGEST:
-            raise PolicyRefusedError(f"{path}: {found.st_size} bytes, expected {LARGEST} at most")
-        content = path.read_bytes()
-    except OSError as error:
-        raise PolicyRefusedError(f"{path}: cannot be read: {error.strerror}") from error
-    return PolicyModel(content, str(path))
+        return read_bytes(path, LARGEST), str(path)
+    except ConfigError as error:
+        raise PolicyRefusedError(str(error)) from error
 
 
 def policy_file(name: str) -> Path:
@@ -155,7 +167,8 @@ def _runtime() -> Any:
     return onnxruntime
 
 
-def _session(content: bytes, where: str) -> Any:
+def session_of(content: bytes, where: str) -> Any:
+    """Return ONNX Runtime's session of a model. Raises PolicyRefusedError."""
     onnxruntime = _runtime()
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import logging
+import threading
 
 import numpy as np
 import pytest
+from test_support.policies import policy_model
 
 from humanoid_control_common.machine.linux import LINUX
 from humanoid_control_common.robot.joints import FloatArray
 from humanoid_policy.inference import Inference
+from humanoid_policy.model import PolicyModel
 from humanoid_policy.observation.inputs import ObservationInputs
 
 
@@ -59,6 +62,62 @@ def test_an_error_is_an_answer_without_action(caplog: pytest.LogCaptureFixture) 
     assert answer.action is None
     assert answer.error == "no memory"
     assert "the inference of a policy failed" in caplog.text
+
+
+@pytest.fixture
+def endless(properties: dict[str, str]) -> Inference:
+    """An inference that has no end for inputs above zero."""
+    model = PolicyModel(policy_model(properties, endless_for=0.5), "policy.onnx")
+    size = model.observation.size
+    return Inference(
+        lambda inputs: model.infer(np.full(size, inputs.position[0], dtype=np.float32)),
+        model.interrupt,
+    )
+
+
+def test_an_inference_without_an_end_is_given_up_and_the_next_one_answered(
+    endless: Inference, caplog: pytest.LogCaptureFixture
+) -> None:
+    endless.start(LINUX)
+    endless.ask(1, inputs(1.0))
+    endless.give_up()
+    answer = None
+    while answer is None:
+        answer = endless.answer(1)
+    assert answer.action is None
+    endless.ask(2, inputs(0.0))
+    answer = None
+    while answer is None:
+        answer = endless.answer(2)
+    assert answer.action is not None
+    endless.close()
+    assert not caplog.records
+
+
+def test_an_inference_without_an_end_ends_with_its_thread(endless: Inference) -> None:
+    thread = LINUX.start("policy", lambda: endless.run(LINUX))
+    endless.ask(1, inputs(1.0))
+    endless.close()
+    thread.join()
+    assert not thread.is_alive()
+
+
+def test_a_thread_that_does_not_end_is_reported(caplog: pytest.LogCaptureFixture) -> None:
+    begun, end = threading.Event(), threading.Event()
+
+    def hang(asked: ObservationInputs) -> FloatArray:
+        begun.set()
+        end.wait()
+        return doubled(asked)
+
+    inference = Inference(hang)
+    inference.start(LINUX)
+    inference.ask(1, inputs(1.0))
+    begun.wait()
+    inference.close()
+    end.set()
+    (record,) = caplog.records
+    assert record.levelno == logging.ERROR
 
 
 def test_an_inference_ends_at_once_on_a_simulated_clock() -> None:

@@ -97,4 +97,4 @@ def test_missing_and_misspelt_keys_are_refused_by_name(properties: dict[str, str
     with pytest.raises(PolicyRefusedError) as refused:
         PolicyMetadata.from_strings(properties, "policy.onnx")
     text = str(refused.value)
-    assert "unknown: 'observation_scale'; missing: 'policy_period'; known: task, " in text
+    assert "unknown: 'observation_scale'; missing: policy_period; known: task, " in text

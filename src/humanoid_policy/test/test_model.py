@@ -80,7 +80,7 @@ def test_a_file_that_would_hold_up_the_control_loop_is_refused_unread(tmp_path: 
     file = tmp_path / "policy.onnx"
     with file.open("wb") as content:
         content.truncate(20 << 20)
-    with pytest.raises(PolicyRefusedError, match=f"{file}: 20971520 bytes, expected 16777216 at"):
+    with pytest.raises(PolicyRefusedError, match=f"{file}: larger than"):
         load_policy(str(file))
 
 
@@ -189,7 +189,9 @@ def test_a_model_without_metadata_is_refused(properties: dict[str, str]) -> None
 
     model = onnx.load_from_string(policy_model(properties))
     del model.metadata_props[:]
-    with pytest.raises(PolicyRefusedError, match="metadata keys missing: 'task, joint_names"):
+    with pytest.raises(
+        PolicyRefusedError, match="metadata keys missing: task, joint_names.*, policy_period; known"
+    ):
         PolicyModel(model.SerializeToString(), "policy.onnx")
 
 

@@ -22,17 +22,15 @@ PolicyFile = Annotated[
 def inspect(file: PolicyFile) -> None:
     """Check a policy; print its metadata and the time of its inference. Exit code 1: refused."""
     from humanoid_control_cli.policy.view import lines_of
-    from humanoid_control_common.machine.linux import LINUX
-    from humanoid_policy.model import load_policy
-    from humanoid_policy.timing import measured
+    from humanoid_policy.observation.observation import Observation
+    from humanoid_policy.trial import try_policy
 
-    model = load_policy(str(file.resolve()))
-    for line in lines_of(model.metadata, model.observation):
+    _, _, metadata, times = try_policy(str(file.resolve()))
+    for line in lines_of(metadata, Observation(metadata)):
         typer.echo(line)
-    times = measured(model, LINUX)
     typer.echo(
         f"observation and inference: median {times.median * 1e6:.0f} µs, 99 % within "
-        f"{times.most * 1e6:.0f} µs, allowed {model.metadata.policy_period * 1e6:.0f} µs"
+        f"{times.most * 1e6:.0f} µs, allowed {metadata.policy_period * 1e6:.0f} µs"
     )
 
 

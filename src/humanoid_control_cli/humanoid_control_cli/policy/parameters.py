@@ -10,7 +10,7 @@ from humanoid_control_cli.errors import RefusedError
 from humanoid_control_common.configuration.config import load_yaml, read_yaml
 from humanoid_controllers.policy.parameters import MotionParameters
 from humanoid_motion.motion_file.motion import FILE, is_motion, read_motion
-from humanoid_policy.model import load_policy
+from humanoid_policy.trial import try_policy
 
 CONTROLLER: Final = "rl_policy_controller"
 
@@ -24,7 +24,7 @@ def write_parameters(model: Path, motion: Path | None) -> Path:
 
     Raises PolicyRefusedError for a wrong model, ConfigError for a wrong motion.
     """
-    load_policy(str(model))
+    try_policy(str(model))
     own: dict[str, object] = {
         "type": "humanoid_control/RlPolicyController",
         "fallback_controllers": ["damping_controller", "zero_torque_controller"],

@@ -1,17 +1,19 @@
 """YAML files into typed values, with errors that name file, line and key."""
 
+import io
 import logging
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from stat import S_IMODE, S_ISDIR, S_ISREG
+from stat import S_IMODE
 from typing import Any, TypeVar
 
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from humanoid_control_common.errors import ConfigError
+from humanoid_control_common.whole_file import read_bytes
 
 KeyPath = tuple[str | int, ...]
 
@@ -20,7 +22,7 @@ YamlLoader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # in C where libyaml
 
 DEEPEST = 32  # levels
 SHALLOW = 5_000  # characters: even with a level each they fit on the stack of the C parser
-LARGEST = 4_000_000  # characters; a motion of 1000 points and 14 joints has 130 000
+LARGEST = 4_000_000  # bytes; a motion of 1000 points and 14 joints has 130 000
 _KEY_TAGS = ("tag:yaml.org,2002:str", "tag:yaml.org,2002:merge")  # the latter: `<<`
 LONGEST_VALUE = 200  # characters of a wrong value that an error shows
 MOST_VALUES = 100_000  # such a motion has 17 000
@@ -113,22 +115,12 @@ class _Index:
 
 
 def read_text(path: Path) -> str:
-    """Return the text of a regular file. Raises ConfigError if it cannot be read, or is too large.
-
-    A device may have no end, and a pipe may wait for ever.
-    """
+    """Return the text of a file. Raises ConfigError if it is no UTF-8, see also `read_bytes`."""
     try:
-        if not (S_ISREG(mode := path.stat().st_mode) or S_ISDIR(mode)):
-            raise ConfigError(f"{path}: no regular file")
-        with path.open(encoding="utf-8") as file:
-            text = file.read(LARGEST + 1)
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
+        text = read_bytes(path, LARGEST).decode()
     except UnicodeDecodeError as error:
         raise ConfigError(f"{path}: cannot be read: {error}") from error
-    if len(text) > LARGEST:
-        raise ConfigError(f"{path}: larger than {LARGEST / 1e6:g} MB")
-    return text
+    return io.StringIO(text, newline=None).read()  # each line ends with \n
 
 
 def read_secret(path: Path) -> str:

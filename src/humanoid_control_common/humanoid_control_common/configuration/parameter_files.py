@@ -17,7 +17,13 @@ from typing import Any, Final
 
 import yaml
 
-from humanoid_control_common.configuration.config import Document, KeyPath, YamlLoader, read_yaml
+from humanoid_control_common.configuration.config import (
+    Document,
+    KeyPath,
+    YamlLoader,
+    read_text,
+    read_yaml,
+)
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.robot.robot_namespace import ROOT, absolute, namespace_of
 
@@ -167,7 +173,7 @@ def for_rcl(arguments: Sequence[str], namespace: str | None = None) -> Iterator[
         for i, flag in enumerate(words[:-1]):
             if flag == _FLAG:
                 copy = Path(folder) / f"{i}.yaml"
-                text = Path(words[i + 1]).read_text(encoding="utf-8")
+                text = read_text(Path(words[i + 1]))
                 copy.write_text(_with_absolute_names(text, own), encoding="utf-8")
                 words[i + 1] = str(copy)
         yield words

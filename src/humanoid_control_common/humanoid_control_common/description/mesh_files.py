@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 from xml.etree import ElementTree
+from zipfile import is_zipfile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -142,6 +143,8 @@ def _colour(visual: Any) -> Rgba | None:
 def _read_collada(path: Path) -> Iterator[MeshPart]:
     import collada
 
+    if is_zipfile(path):  # the reader would unpack it, however large the content is
+        raise MeshError("it is a ZIP archive")
     document = collada.Collada(str(path), ignore=[collada.common.DaeUnsupportedError])
     unit = document.assetInfo.unitmeter or 1.0  # [m]
     if document.scene is None:

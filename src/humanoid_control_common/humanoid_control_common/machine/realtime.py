@@ -15,6 +15,8 @@ COMPANION_PRIORITY: Final = 40
 # Of the middleware's own threads: they hold locks that publishing needs, but a flood of messages
 # must not stop the other threads.
 MIDDLEWARE_PRIORITY: Final = 30
+# Of a foreign computation: one without an end must not stop callbacks, nor what they wait for.
+INFERENCE_PRIORITY: Final = 20
 SWITCH_INTERVAL: Final = 0.0001  # [s] another Python thread may hold the interpreter
 _PR_SET_TIMERSLACK: Final = 29  # <linux/prctl.h>
 _MCL_ALL_ON_FAULT: Final = 1 | 2 | 4  # MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT, <sys/mman.h>

@@ -15,7 +15,9 @@ from xacro import substitution_args
 from humanoid_control_common.configuration.config import check_yaml
 from humanoid_control_common.description.mesh_references import package_above
 from humanoid_control_common.errors import ConfigError
+from humanoid_control_common.whole_file import read_bytes
 
+LARGEST: Final = 16 << 20  # [bytes] of a file; Prime's has a hundredth of it
 _CHECK: Final = "evaluating expression 'xacro.fatal("
 _XACRO: Final = "http://www.ros.org/wiki/xacro"
 XACRO_ARGUMENT: Final = f"{{{_XACRO}}}arg"
@@ -28,7 +30,7 @@ def expand(xacro_file: Path, mappings: Mapping[str, str]) -> str:
     thread-safe: xacro keeps global state.
 
     Raises ConfigError for an argument that is unknown, missing or has a bad value, for a package
-    that is not there, and for a hardware file that is missing, malformed, has a key twice or
+    that is not there, for elements that are nested too deep, and for a hardware file that is missing, malformed, has a key twice or
     contradicts itself.
     """
     try:
@@ -44,6 +46,8 @@ def expand(xacro_file: Path, mappings: Mapping[str, str]) -> str:
         return str(document.toprettyxml(indent="  "))
     except xacro.XacroException as error:
         raise ConfigError(_refusal(error) or f"{xacro_file}: {_reason(error)}") from error
+    except RecursionError as error:
+        raise ConfigError(f"{xacro_file}: elements or macros are nested too deep") from error
     except (ExpatError, OSError, RuntimeError) as error:  # RuntimeError: of xacro's own tags
         raise ConfigError(f"{xacro_file}: {error}") from error
 
@@ -124,11 +128,9 @@ def declared_arguments(path: Path) -> set[str]:
     Raises ConfigError for a file that is not XML in UTF-8.
     """
     try:
-        content = path.read_bytes()
+        content = read_bytes(path, LARGEST)
         content.decode()
         elements = ElementTree.fromstring(content).iter(XACRO_ARGUMENT)
-    except OSError as error:
-        raise ConfigError(f"{path}: {error}") from error
     except UnicodeDecodeError as error:
         raise ConfigError(
             f"{path}: byte {error.start} is not UTF-8: save the file as UTF-8, and remove another "

@@ -72,8 +72,12 @@ class Configured:
     listener: SnapshotListener | None
 
     def close(self) -> None:
-        """Remove topics and services, and let the instance release what it holds."""
+        """Remove topics and services, and clean up."""
         self.side.close()
+        self.clean_up()
+
+    def clean_up(self) -> None:
+        """Let the instance release what it holds."""
         if self.slot is not None:
             try:
                 self.instance.on_cleanup()
@@ -204,6 +208,12 @@ class Registry:
     def remove(self, name: str) -> None:
         """Remove a record."""
         self._set({key: record for key, record in self.records.items() if key != name})
+
+    def clean_up(self) -> None:
+        """Let all controllers release what they hold, at the end of the process."""
+        for record in self.records.values():
+            if record.configured is not None:
+                record.configured.clean_up()
 
     def broadcast(self, on: Sequence[str], off: Sequence[str]) -> None:
         """Activate the broadcasters `on` and deactivate those in `off`."""

@@ -16,6 +16,7 @@ from humanoid_controller_manager.ros.process import control_process
 from humanoid_controller_manager.ros.process.end_requests import EndRequests
 from humanoid_controller_manager.ros.process.ros_session import RosSession
 from humanoid_controller_manager.ros.process.shutdown_report import ShutdownReport, stop_and_report
+from humanoid_controller_manager.switching.registry import Configured, Record, Registry
 
 
 def manager_that(stop: Any) -> Any:
@@ -25,7 +26,10 @@ def manager_that(stop: Any) -> Any:
         for name, words in (("Side", "gate read back as 0"), ("CAN", "deactivated"))
     ]
     return SimpleNamespace(
-        stop=stop, loop=SimpleNamespace(hardware=SimpleNamespace(members=members))
+        stop=stop,
+        loop=SimpleNamespace(hardware=SimpleNamespace(members=members)),
+        loop_thread=SimpleNamespace(is_running=lambda: False),
+        registry=Registry(()),
     )
 
 
@@ -76,6 +80,21 @@ def test_failures_are_logged_and_reported_to_companions() -> None:
     ending = control_process._stop(manager, companions)
     assert reports == [ending]
     assert logged == [ending.failure]
+
+
+@pytest.mark.parametrize("hangs", [False, True])
+def test_controllers_clean_up_at_the_end_unless_the_loop_may_use_them(*, hangs: bool) -> None:
+    calls: list[str] = []
+    manager = manager_that(lambda: calls.append("stopped"))
+    manager.loop_thread.is_running = lambda: hangs
+    instance = SimpleNamespace(on_cleanup=lambda: calls.append("cleaned up"))
+    slot: Any = SimpleNamespace(name="policy")
+    side: Any = None
+    entry: Any = None
+    record = Record("policy", entry, None, Configured(instance, side, slot, None))
+    manager.registry.put(record)
+    control_process._stop(manager, [])
+    assert calls == (["stopped"] if hangs else ["stopped", "cleaned up"])
 
 
 def test_start_that_fails_half_way_also_shows_its_notes(
@@ -147,7 +166,7 @@ def test_failed_start_of_the_services_stops_manager_and_services_in_order(
     manager = manager_that(lambda: calls.append("stopped"))
     manager.start = lambda: calls.append("started")
     manager.executor = None
-    manager.loop_thread = SimpleNamespace(realtime=False)
+    manager.loop_thread = SimpleNamespace(realtime=False, is_running=lambda: False)
     manager.node = SimpleNamespace(
         get_logger=lambda: None,
         create_guard_condition=lambda _: SimpleNamespace(trigger=None),

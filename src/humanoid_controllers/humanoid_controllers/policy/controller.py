@@ -1,6 +1,6 @@
 """LOCOMOTION: follows the actions of a learned policy."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import ClassVar, Final
 
 import numpy as np
@@ -21,7 +21,7 @@ from humanoid_controllers.policy.policy_check import (
 from humanoid_policy.action import ActionLaw, Target
 from humanoid_policy.errors import PolicyFailedError
 from humanoid_policy.inference import Inference, InferenceResult
-from humanoid_policy.model import PolicyModel, load_policy
+from humanoid_policy.model import PolicyModel
 from humanoid_policy.motion_reference import reference_at
 from humanoid_policy.observation.inputs import ObservationInputs, Reference
 from humanoid_policy.reason_codes import (
@@ -30,6 +30,7 @@ from humanoid_policy.reason_codes import (
     POLICY_NOT_FINITE,
     POLICY_OUT_OF_LIMITS,
 )
+from humanoid_policy.trial import load_tried
 
 # A motion begins at most at this distance from the measured joint: soft arms hang by 0.15 rad below
 # their target.
@@ -46,6 +47,9 @@ class RlPolicyController(Controller):
     target moves no faster than the joints' velocity limits.
 
     `inference` computes the actions, in a thread of the ROS side; `live` takes its topics.
+
+    Args:
+        load: returns the policy of a file.
     """
 
     Parameters = PolicyParameters
@@ -56,9 +60,12 @@ class RlPolicyController(Controller):
         "damping": Capability.PER_MODE,
     }
 
+    def __init__(self, load: Callable[[str], PolicyModel] = load_tried) -> None:
+        self._load = load
+
     def on_configure(self, parameters: PolicyParameters, robot: RobotFacts) -> None:
         """See Controller. Raises ConfigError for a model that is wrong or does not fit."""
-        model = load_policy(parameters.model)
+        model = self._load(parameters.model)
         try:
             self._prepare(model, parameters, robot)
         except ConfigError as error:
@@ -77,7 +84,9 @@ class RlPolicyController(Controller):
         self._range = robot.limits.target_lower, robot.limits.target_upper
         self._law = ActionLaw(metadata)
         self.live = LiveInputs(self.sources, parameters)
-        self.inference = Inference(lambda inputs: model.infer(observation.compute(inputs)))
+        self.inference = Inference(
+            lambda inputs: model.infer(observation.compute(inputs)), model.interrupt
+        )
         self._gains = np.array([metadata.joint_stiffness, metadata.joint_damping])
         # No velocity is commanded where it cannot act.
         self._has_velocity = robot.acts_per_tick("velocity").astype(np.float64)
@@ -124,6 +133,10 @@ class RlPolicyController(Controller):
         command.velocity[rows] = self._target.velocity * self._has_velocity
         command.effort[rows] = self._target.effort
         command.array[3:, rows] = self._gains
+
+    def on_deactivate(self) -> None:
+        """See Controller. An inference that has no end is interrupted."""
+        self.inference.give_up()
 
     def on_cleanup(self) -> None:
         """See Controller. The thread of the inference ends."""

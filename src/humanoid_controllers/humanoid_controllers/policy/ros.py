@@ -7,7 +7,6 @@ from geometry_msgs.msg import Twist
 from rclpy.qos import qos_profile_sensor_data
 from sensor_msgs.msg import Imu
 
-from humanoid_control_common.machine.realtime import COMPANION_PRIORITY
 from humanoid_control_common.robot.joints import FloatArray
 from humanoid_controller_manager.ros.plugin_context import PluginContext
 from humanoid_controller_manager.ros.topics.message_age import MessageAge, MessageInfo
@@ -36,12 +35,11 @@ def attach_policy(context: PluginContext, controller: RlPolicyController) -> Non
     if context.simulated:
         controller.inference.at_once = True
     else:
-        controller.inference.clock = context.machine.clock
-        context.machine.start("policy", side.infer)
+        controller.inference.start(context.machine)
 
 
 class PolicyRosSide:
-    """Callbacks in the executor's thread; `infer` in the thread of the inference.
+    """Callbacks, in the executor's thread.
 
     The arrival of a message is that of MessageAge: one that an interrupted connection, or a busy
     process, held back is no fresh one.
@@ -50,16 +48,9 @@ class PolicyRosSide:
     def __init__(self, context: PluginContext, controller: RlPolicyController) -> None:
         self._context = context
         self._live = controller.live
-        self._inference = controller.inference
         self._imu_age, self._velocity_age = MessageAge(), MessageAge()
         self._warn = context.node.get_logger().warning
         self._refused: set[str] = set()  # what was refused last, of the IMU and the commands
-
-    def infer(self) -> None:
-        """Answer the questions of the loop until the controller is cleaned up."""
-        machine = self._context.machine
-        machine.make_realtime(COMPANION_PRIORITY)  # the loop's thread reports the result
-        self._inference.run(machine)
 
     def on_imu(self, message: Imu, info: MessageInfo) -> None:
         """Keep a valid message; log what is wrong with the first one that is not."""

@@ -13,6 +13,7 @@ from humanoid_control_common.robot.joints import FloatArray, JointLimits, JointS
 from humanoid_control_common.robot.mit_interface import Capability, JointCommand, JointState
 from humanoid_controller_manager.controller import RobotFacts
 from humanoid_controllers.policy.controller import RlPolicyController
+from humanoid_policy.model import load_policy
 
 JOINTS = ("shoulder", "elbow", "wrist")
 RATE = 100.0  # [Hz]
@@ -51,18 +52,20 @@ class Bench:
         *,
         weights: FloatArray | None = None,
         invalid_for: float = np.inf,
+        endless_for: float = np.inf,
         motion: Mapping[str, object] | None = None,
         capabilities: np.ndarray | None = None,
         **properties: str,
     ) -> None:
         file = folder / "policy.onnx"
         found = {**PROPERTIES, **properties}
+        bias = np.asarray(bias, dtype=float)
         file.write_bytes(
-            policy_model(found, weights, np.asarray(bias, dtype=float), invalid_for=invalid_for)
+            policy_model(found, weights, bias, invalid_for=invalid_for, endless_for=endless_for)
         )
         limit = np.full(3, 2.0)
         limits = JointLimits(-limit, limit, np.full(3, 3.0), np.full(3, 10.0))
-        self.controller = RlPolicyController()
+        self.controller = RlPolicyController(load_policy)
         raw = {"model": str(file), "motion": motion}
         parameters = RlPolicyController.Parameters.model_validate(raw)
         facts = RobotFacts(JointSet(JOINTS), limits, RATE, capabilities)

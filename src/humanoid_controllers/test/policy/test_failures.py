@@ -53,6 +53,21 @@ def test_the_first_action_may_not_be_late_either(bench: MakeBench) -> None:
     assert refused(bench(0.0), 5, infers=False)[0] == "POLICY_LATE"
 
 
+def test_an_inference_without_an_end_costs_the_mode_and_ends_with_it(bench: MakeBench) -> None:
+    robot = bench(0.0, endless_for=0.5)
+    robot.tick(9)
+    inference = robot.controller.inference
+    inference.start(LINUX)
+    inference.clock = None
+    robot.state.position[1] = 1.0
+    assert refused(robot, 8, infers=False)[0] == "POLICY_LATE"
+    robot.controller.on_deactivate()
+    while (answer := inference.answer(3 + 1)) is None:
+        pass
+    assert answer.action is None
+    robot.controller.on_cleanup()
+
+
 def test_an_action_of_an_earlier_activation_is_not_used(bench: MakeBench) -> None:
     robot = bench([1.0, 0.0])
     robot.tick(3, infers=False)

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-import yaml
-
+from humanoid_control_common.configuration.config import read_yaml
+from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.robot.robot_namespace import ROOT
 from humanoid_recording.summary import FILE_NAME
 
@@ -46,9 +46,9 @@ class Origin:
 def read_origin(bag: Path) -> Origin:
     """Return the robot of `bag`; unknown where its metadata lack it, as in older files."""
     try:
-        plain = yaml.safe_load((bag / FILE_NAME).read_text(encoding="utf-8"))
+        plain = read_yaml(bag / FILE_NAME).content
         custom = plain["rosbag2_bagfile_information"]["custom_data"]
         namespace = str(custom.get(_NAMESPACE, ROOT))
         return Origin(int(custom[_DOMAIN]), str(custom[_BACKEND]), namespace)
-    except (OSError, ValueError, TypeError, KeyError, AttributeError, yaml.YAMLError):
+    except (ConfigError, ValueError, TypeError, KeyError, AttributeError):
         return Origin(None, "")

@@ -167,10 +167,12 @@ def _execute(
 
 
 def _stop(manager: ControllerManagerNode, companions: Sequence[Companion]) -> ShutdownReport:
-    """Stop the loop, disable the joints, and give the companions the report."""
+    """Stop the loop, disable the joints, give the companions the report, clean up controllers."""
     report = stop_and_report(manager)
     if report.failure:
         manager.node.get_logger().fatal(report.failure)
     for companion in companions:
         companion.ended(report)
+    if not manager.loop_thread.is_running():
+        manager.registry.clean_up()
     return report
