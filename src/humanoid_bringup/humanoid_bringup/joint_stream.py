@@ -24,4 +24,7 @@ def server(document: Document, controllers: Path, folder: Path, namespace: str) 
     mine = write_parameters(folder, "joint_stream", {"controller_file": str(controller)}, namespace)
     where = "humanoid_joint_stream", "joint_stream"
     files = (controllers, mine)
-    return Process("joint_stream", *where, files, required=False, namespace=namespace)
+    # A new one is safe: its clients must activate it again, and the controller has its fallback.
+    return Process(
+        "joint_stream", *where, files, required=False, namespace=namespace, restarts=True
+    )

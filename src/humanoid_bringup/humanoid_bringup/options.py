@@ -182,4 +182,5 @@ class Process:
     # started so, and ends by SIGTERM.
     outlives: bool = False
     namespace: str = ROOT  # of its nodes
+    restarts: bool = False  # `hc up` starts it again when it fails
     background: bool = False  # others go first where it competes with them for a processor

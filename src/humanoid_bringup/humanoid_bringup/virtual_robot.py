@@ -33,6 +33,14 @@ def control_socket(namespace: str = ROOT) -> Path:
     return FOLDER / f"humanoid_control_{os.getuid()}_{mark}"
 
 
+def remove_remains(namespace: str) -> None:
+    """Remove what a virtual robot that was killed leaves: its cable and its control channel."""
+    from humanoid_twin.ethercat.veth import remove_leftovers
+
+    remove_leftovers()
+    control_socket(namespace).unlink(missing_ok=True)
+
+
 def with_virtual_robot(
     stack: list[Process], options: Options, folder: Path, urdf: str
 ) -> list[Process]:

@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 
+from humanoid_bringup.supervision import processes
 from humanoid_bringup.supervision.early_start import EarlyStart
 from humanoid_bringup.supervision.output import Output, supports_colour
 from humanoid_bringup.supervision.processes import Command, OrphanReaper
@@ -23,9 +24,11 @@ def main() -> int:
             required=label not in asked.get("optional", []),
             ready=asked.get("ready", {}).get(label, ""),
             outlives=label in asked.get("outlives", []),
+            restarts=label in asked.get("restarts", []),
         )
         for label, arguments in asked["commands"].items()
     ]
+    processes.LEAST_LIFE = asked.get("least_life", processes.LEAST_LIFE)
     with StopSignals() as signals, OrphanReaper(asked.get("guard_timeout", 5.0)) as reaper:
         if "note" in asked:
             with open(asked["note"], "w", encoding="utf-8") as file:

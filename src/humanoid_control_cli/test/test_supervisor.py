@@ -404,6 +404,37 @@ def test_a_kill_of_supervisor_and_guard_still_signals_every_process(supervise) -
     run.wait_until_alone()
 
 
+def test_a_killed_orphan_reaper_is_named_and_replaced(supervise, tmp_path: Path) -> None:
+    note = tmp_path / "note"
+    run = supervise({"a": python(STUBBORN)}, note=str(note), least_life=0.0, guard_timeout=0.2)
+    run.wait_for("ready")
+    first = run.descendant("orphan_reaper.py")
+    os.kill(first, SIGKILL)
+    run.wait_for("orphan_reaper ended: SIGKILL; started again")
+    assert run.descendant("orphan_reaper.py") != first
+    run.send(SIGKILL)
+    run.finish()
+    run.wait_until_alone()
+    assert not Path(note.read_text()).exists()
+
+
+@pytest.mark.parametrize(("least_life", "starts"), [(0.0, 2), (60.0, 1)])
+def test_a_process_that_may_be_restarted_is_unless_it_fails_at_once(
+    supervise, tmp_path: Path, least_life: float, starts: int
+) -> None:
+    again = tmp_path / "again"
+    fails = f"""
+import pathlib, sys
+print("starts")
+if not pathlib.Path({str(again)!r}).exists():
+    pathlib.Path({str(again)!r}).touch()
+    sys.exit(1)
+"""
+    run = supervise({"a": python(fails)}, optional=["a"], restarts=["a"], least_life=least_life)
+    assert run.finish() == 0
+    assert run.lines.count("a  | starts") == starts
+
+
 def test_supervisor_without_its_orphan_reaper_stops_all_processes(
     supervise, tmp_path: Path
 ) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ import pytest
 from humanoid_control_common.robot.joints import JointSet
 from humanoid_control_common.robot.mit_interface import JointCommand
 from humanoid_control_common.rules.modes import Intent, Mode
-from humanoid_control_common.rules.reason_codes import FELL_TO_SAFETY, UNKNOWN_MODE
+from humanoid_control_common.rules.reason_codes import FELL_TO_SAFETY, NO_GUARD, UNKNOWN_MODE
 from humanoid_control_common.rules.reasons import NO_REASON, Reason
 from humanoid_control_common.rules.safety import SafetyLevel, SafetyMonitor, SafetyReport
 from humanoid_controller_manager.hardware.member import Fault
@@ -166,6 +166,18 @@ def test_a_warning_changes_nothing(robot: Any, mode: Mode, level: SafetyLevel) -
     robot.enter(mode)
     before = robot.modes.statement
     robot.safety.report(SafetyReport("battery", level, message="warm"), robot.time)
+    robot.tick(3)
+    assert robot.modes.statement == before
+
+
+def test_a_missing_protection_is_stated_with_the_mode(robot: Any) -> None:
+    robot.enter(Mode.STANDBY)
+    before, codes = robot.modes.statement, (NO_GUARD.name,)
+    missing = SafetyReport("wrists", SafetyLevel.WARNING, message="no guard", codes=codes)
+    robot.safety.report(missing, robot.time)
+    robot.tick(3)
+    assert robot.modes.statement == replace(before, reason=Reason(missing.message, codes))
+    robot.safety.report(SafetyReport("wrists"), robot.time)
     robot.tick(3)
     assert robot.modes.statement == before
 

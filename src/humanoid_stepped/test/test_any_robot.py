@@ -14,6 +14,7 @@ from test_support.stepped.stack import Stack
 
 from humanoid_bringup.robot_package import find_robot
 from humanoid_control_common.rules.modes import Mode
+from humanoid_control_common.rules.reason_codes import NO_GUARD
 from humanoid_controller_manager.hardware.urdf import RobotDescription, parse_robot_description
 from humanoid_stepped.robot import CONTROL
 from humanoid_twin.can.control import CanMethods
@@ -221,7 +222,7 @@ def test_motors_without_a_watchdog_have_a_guard_on_each_bus(guarded: Stack) -> N
     assert codes == {"left_can": 0, "right_can": 0}
 
 
-def test_a_guard_that_has_died_is_reported_for_its_bus_alone(guarded: Stack) -> None:
+def test_a_guard_that_has_died_is_reported_for_its_bus_alone_and_replaced(guarded: Stack) -> None:
     reports: list[SafetyStatus] = []
     guarded.client.listen(SafetyStatus, "/safety_status", reports.append, LATCHED)
     guarded.robot.guards["right_can"].process.killed = True
@@ -229,7 +230,11 @@ def test_a_guard_that_has_died_is_reported_for_its_bus_alone(guarded: Stack) -> 
         lambda: any("no guard on socketcan right_can" in it.message for it in reports), "the report"
     )
     assert {it.source for it in reports if "no guard" in it.message} == {"LiteRightCAN"}
+    stated = guarded.client.now
+    assert (stated.mode, stated.reason_codes) == (Mode.DAMPING, [NO_GUARD.name])
+    guarded.client.until(lambda: not guarded.client.now.reason_codes, "another guard")
     assert guarded.client.now.mode == Mode.DAMPING
+    assert not guarded.robot.guards["right_can"].process.gone
 
 
 WRONG: dict[str, tuple[Act, str]] = {

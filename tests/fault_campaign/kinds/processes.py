@@ -27,9 +27,9 @@ from fault_campaign.robot_joints import TargetJoint
 from fault_campaign.scenario import STIFF, Start
 from fault_campaign.wall_robot import WallRobot
 from humanoid_control_common.rules.modes import Mode
+from humanoid_control_common.rules.reason_codes import NO_GUARD
 from humanoid_control_common.rules.safety import SafetyLevel
 from humanoid_controllers.reason_codes import EMERGENCY_STOP
-from humanoid_devices_can.reason_codes import NO_GUARD
 
 IMPEDANCE: Final = "impedance"
 _WAY_DOWN: Final = 9.0  # [s]: 6 for DAMPING, 1.5 for the gains, and the exit of the drives

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -43,6 +44,7 @@ class LineCutter:
 
 PR_SET_PDEATHSIG: Final = 1  # linux/prctl.h
 READ_SIZE: Final = 65536  # bytes: what a pipe holds
+LEAST_LIFE: Final = 10.0  # [s]: what fails sooner would fail again, so it is not started again
 LAST_READS: Final = 64  # so much is read of a process that has ended: a pipe's largest usual size
 
 _LIBC: Final = ctypes.CDLL(None)
@@ -57,6 +59,7 @@ class Command:
     required: bool = True
     ready: str = ""  # later processes wait until it prints a line that begins with this
     outlives: bool = False  # later processes need it until they have ended
+    restarts: bool = False  # started again when it fails, but not within LEAST_LIFE of its start
 
 
 class OrphanReaper:
@@ -68,17 +71,17 @@ class OrphanReaper:
     """
 
     def __init__(self, timeout: float = SIGTERM_TO_SIGKILL) -> None:
+        self._timeout = timeout
+        self._groups: set[int] = set()
         self.folder = Path(tempfile.gettempdir()) / f"humanoid_control_{os.urandom(8).hex()}"
-        command = [
-            sys.executable,
-            "-I",
-            "-S",
-            orphan_reaper.__file__,
-            str(self.folder),
-            str(timeout),
-        ]
+        self._start()
+        self.folder.mkdir(mode=0o700)  # only now that it will be removed, come what may
+
+    def _start(self) -> None:
+        program = (sys.executable, "-I", "-S", orphan_reaper.__file__)
+        self._started = time.monotonic()
         self._process = subprocess.Popen(
-            command,
+            (*program, str(self.folder), str(self._timeout)),
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -87,7 +90,28 @@ class OrphanReaper:
         )
         assert self._process.stdin is not None
         self._pipe: IO[bytes] = self._process.stdin
-        self.folder.mkdir(mode=0o700)  # only now that it will be removed, come what may
+        self.ended: int | None = os.pidfd_open(self._process.pid)  # readable when it has ended
+
+    def replace(self) -> str:
+        """Start another one for the same groups, now that `ended` is readable.
+
+        Returns how it ended, and what was done. At no time are the processes without the kernel's
+        signal, and a reaper acts only when this process has ended: this is safe at any time.
+        """
+        if self.ended is not None:
+            os.close(self.ended)
+        self.ended = None
+        how, groups = f"orphan_reaper ended: {describe(self._process.wait())}", sorted(self._groups)
+        try:
+            if not has_lived(self._started):
+                raise ChildProcessError(f"it ran for less than {LEAST_LIFE:g} s")
+            self._pipe.close()
+            self._start()
+            for group in groups:
+                self._pipe.write(b"+%d\n" % group)
+        except OSError as error:
+            return f"{how}; none is left to end all if hc is killed: {error}"
+        return f"{how}; started again"
 
     def __enter__(self) -> Self:
         return self
@@ -96,6 +120,8 @@ class OrphanReaper:
         """Let the reaper end what is left: nothing, unless an exception propagates."""
         self._pipe.close()
         self._process.wait()
+        if self.ended is not None:
+            os.close(self.ended)
         shutil.rmtree(self.folder, ignore_errors=True)  # in case it was killed
 
     @property
@@ -103,8 +129,13 @@ class OrphanReaper:
         """Pipe on which process groups are added and removed."""
         return self._pipe.fileno()
 
+    def remember(self, process: int) -> None:
+        """Note that `process` has been added."""
+        self._groups.add(process)
+
     def forget(self, process: int) -> None:
         """Remove `process`; call while it is a zombie, so that its number can't be in use again."""
+        self._groups.discard(process)
         with suppress(BrokenPipeError):  # it was killed
             self._pipe.write(b"-%d\n" % process)
 
@@ -145,7 +176,8 @@ class Child:
             ),
         )
         assert self._popen.stdout is not None and self._popen.stderr is not None
-        self._reaper = reaper
+        self._reaper, self.started = reaper, time.monotonic()
+        reaper.remember(self._popen.pid)
         self.ended = os.pidfd_open(self._popen.pid)  # readable when it has ended
         pipes = (self._popen.stdout, self._popen.stderr)
         self.streams = {pipe.fileno(): LineCutter() for pipe in pipes}
@@ -221,6 +253,11 @@ class Child:
             assert pipe is not None
             pipe.close()
         return lines
+
+
+def has_lived(started: float) -> bool:
+    """Return whether a process, started at `started` [s], ran long enough to be started again."""
+    return time.monotonic() - started >= LEAST_LIFE
 
 
 def _before_exec(parent: int, register: int) -> None:

@@ -13,7 +13,14 @@ from typing import Final
 
 from humanoid_bringup.supervision.early_start import EarlyStart
 from humanoid_bringup.supervision.output import Output
-from humanoid_bringup.supervision.processes import Child, Command, OrphanReaper, describe, exit_code
+from humanoid_bringup.supervision.processes import (
+    Child,
+    Command,
+    OrphanReaper,
+    describe,
+    exit_code,
+    has_lived,
+)
 from humanoid_bringup.supervision.terminal_signals import StopSignals
 from humanoid_control_common.ending_times import AGAIN, SIGINT_TO_SIGTERM, SIGTERM_TO_SIGKILL
 
@@ -103,8 +110,8 @@ class Supervisor:
     """Starts processes, and waits until all have ended.
 
     It stops them when a required one ends, when a signal has come, and when the output has no
-    reader any more; those that outlive others end last. It uses one thread, which waits in `poll`
-    only.
+    reader any more; those that outlive others end last. Those that `restarts` are started again
+    when they fail, and so is the reaper. It uses one thread, which waits in `poll` only.
 
     `early`: those of its processes that were started before their turn.
     """
@@ -123,6 +130,7 @@ class Supervisor:
         self._timeouts = timeouts or StopTimeouts()
         self._early = early or EarlyStart((), reaper, {})
         self._children: list[Child] = []
+        self._waiting: deque[Command] = deque()
         self._stopping: StopSequence | None = None
         self._signals_seen = 0
         self._signalled_at = math.nan  # [s] when the first signal was seen
@@ -134,15 +142,15 @@ class Supervisor:
         Returns 0 if all ended in order after a signal, otherwise the exit code of the first one
         that didn't, 128 + signal if it was killed.
         """
-        waiting = deque(commands)
+        self._waiting.extend(commands)
         self._react()
         self._early.permit_configuration()
-        self._start_some(waiting, environment)
+        self._start_some(environment)
         while self._running:
             self._wait()
             if self._running:  # a signal that comes later ends the flush
                 self._react()
-            self._start_some(waiting, environment)
+            self._start_some(environment)
         self._flush()
         return self._exit_code
 
@@ -150,30 +158,26 @@ class Supervisor:
     def _running(self) -> bool:
         return any(child.running for child in self._children)
 
-    def _start_some(self, waiting: deque[Command], environment: Mapping[str, str]) -> None:
+    def _start_some(self, environment: Mapping[str, str]) -> None:
         """Start the processes that are due; none once the stop has begun."""
-        while waiting and not self._stopping and all(child.ready for child in self._children):
-            command = waiting.popleft()
+        while self._waiting and not self._stopping and all(it.ready for it in self._children):
+            command = self._waiting.popleft()
             try:
                 child = self._early.take(command)
                 self._children.append(child or Child(command, self._reaper, environment))
             except (OSError, subprocess.SubprocessError) as error:
-                self._exit_code = 1
-                self._stop(f"{command.label} cannot be started: {error}")
+                text = f"{command.label} cannot be started: {error}"
+                if command in [child.command for child in self._children]:  # it ran already
+                    self._output.say(text)
+                else:
+                    self._exit_code = 1
+                    self._stop(text)
             self._react()
 
     def _wait(self) -> None:
         """Wait for the next event and handle it."""
-        callbacks: dict[int, Callable[[], None]] = {self._signals.descriptor: self._signals.clear}
+        callbacks = self._callbacks()
         poll = select.poll()
-        if self._output.pending:
-            callbacks[self._output.descriptor] = self._output.write_some
-        for child in self._children:
-            if child.running:
-                callbacks[child.ended] = partial(self._reap, child)
-                if self._stopping or not self._output.full:
-                    for stream in child.streams:
-                        callbacks[stream] = partial(self._read, child, stream)
         for descriptor in callbacks:
             writing = self._output.pending and descriptor == self._output.descriptor
             poll.register(descriptor, select.POLLOUT if writing else select.POLLIN)
@@ -181,6 +185,21 @@ class Supervisor:
         timeout = None if deadline == math.inf else max(0.0, deadline - time.monotonic())
         for descriptor, _ in poll.poll(None if timeout is None else math.ceil(timeout * 1e3)):
             callbacks[descriptor]()
+
+    def _callbacks(self) -> dict[int, Callable[[], None]]:
+        """Return what to call once a descriptor is ready."""
+        callbacks: dict[int, Callable[[], None]] = {self._signals.descriptor: self._signals.clear}
+        if self._output.pending:
+            callbacks[self._output.descriptor] = self._output.write_some
+        if self._reaper.ended is not None:
+            callbacks[self._reaper.ended] = lambda: self._output.say(self._reaper.replace())
+        for child in self._children:
+            if child.running:
+                callbacks[child.ended] = partial(self._reap, child)
+                if self._stopping or not self._output.full:
+                    for stream in child.streams:
+                        callbacks[stream] = partial(self._read, child, stream)
+        return callbacks
 
     def _react(self) -> None:
         """React to signals, deadlines and a closed output."""
@@ -228,7 +247,9 @@ class Supervisor:
             return
         if not child.command.required:
             if child.status != 0:
-                self._output.say(how)
+                again = child.command.restarts and not self._stopping and has_lived(child.started)
+                self._output.say(f"{how}; starting it again" if again else how)
+                self._waiting.extend([child.command] * again)
             return
         self._exit_code = self._exit_code or exit_code(child.status)
         self._stop(how if self._stopping else f"{how}; stopping the others")

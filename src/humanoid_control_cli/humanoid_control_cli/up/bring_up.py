@@ -5,9 +5,10 @@ import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
 
+from humanoid_bringup import virtual_robot
 from humanoid_bringup.early_processes import early_processes
 from humanoid_bringup.executables import command_line
-from humanoid_bringup.options import BACKGROUND, Options, Process
+from humanoid_bringup.options import BACKGROUND, Backend, Options, Process
 from humanoid_bringup.supervision.early_start import EarlyStart
 from humanoid_bringup.supervision.output import Output, supports_colour
 from humanoid_bringup.supervision.processes import Command, OrphanReaper
@@ -32,6 +33,8 @@ def bring_up(options: Options) -> int:
         # Of two that begin at once each could get some of the locks of their processes: the robot
         # that remains would lack its black box or its impedance manager.
         stack.enter_context(take_domain_lock("bring-up", options.namespace))
+        if options.backend is Backend.TWIN:
+            stack.callback(virtual_robot.remove_remains, options.namespace)
         first = list(map(_command, early_processes(options, reaper.folder)))
         with EarlyStart(first, reaper, _environment()) as early:
             # While these programs load.
@@ -72,7 +75,8 @@ def _ready(options: Options) -> Command:
 
 def _command(process: Process) -> Command:
     words = (*(BACKGROUND if process.background else ()), *command_line(process))
-    return Command(process.label, words, process.required, process.ready, process.outlives)
+    it = process
+    return Command(it.label, words, it.required, it.ready, it.outlives, it.restarts)
 
 
 def _environment() -> dict[str, str]:

@@ -30,12 +30,12 @@ def expand(xacro_file: Path, mappings: Mapping[str, str]) -> str:
     thread-safe: xacro keeps global state.
 
     Raises ConfigError for an argument that is unknown, missing or has a bad value, for a package
-    that is not there, for elements that are nested too deep, and for a hardware file that is missing, malformed, has a key twice or
-    contradicts itself.
+    that is not there, for elements that are nested too deep, and for a hardware file that is
+    missing, malformed, has a key twice or contradicts itself.
     """
     try:
         _check_names(mappings, xacro_file)
-        plain = xacro_file.read_text("utf-8-sig")
+        plain = read_bytes(xacro_file, LARGEST).decode("utf-8-sig")
         if xacro_file.suffix != ".xacro" and _XACRO not in plain:
             return plain
         with _own_xacro(xacro_file):

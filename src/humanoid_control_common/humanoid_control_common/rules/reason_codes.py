@@ -17,6 +17,13 @@ RESET_SENT: Final = CODES.add(
     "Solve the problem in the message, then `hc clear-fault`; a source that ended counts until a "
     "restart.",
 )
+# A warning that belongs to the statement of the mode: a protection is missing.
+NO_GUARD: Final = CODES.add(
+    "NO_GUARD",
+    "The process that disables these motors when the control process fails is not there.",
+    "The robot works, with less safety; another one is started every 5 s at most. If the message "
+    "stays, end the robot in order (`hc down`) and start it again.",
+)
 
 # By the name of the intent. The codes after it give the reason.
 REFUSED: Final = {

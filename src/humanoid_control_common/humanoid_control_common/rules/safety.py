@@ -10,6 +10,7 @@ from enum import IntEnum, IntFlag
 from typing import Final
 
 from humanoid_control_common.rules.reason_codes import (
+    NO_GUARD,
     SAFETY_SOURCE_FAULT,
     SAFETY_SOURCE_SILENT,
     TOO_MANY_SAFETY_SOURCES,
@@ -115,6 +116,15 @@ class SafetyMonitor:
         more = len(reasons) - MOST_NAMED
         found = joined(reasons[:MOST_NAMED])
         return found.worded(f"{found}; and {more} more") if more > 0 else found
+
+    @property
+    def unprotected(self) -> Reason:
+        """Which protection is missing, by the sources' warnings; the robot may still move."""
+        return joined(
+            Reason(report.message, report.codes)
+            for report in self._reports.values()
+            if NO_GUARD.name in report.codes
+        )
 
     def explained(self, cause: Reason) -> Reason:
         """Return what the source of `cause` says of it now, if that is more; else `cause`.

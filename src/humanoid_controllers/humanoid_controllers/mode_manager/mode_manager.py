@@ -105,7 +105,7 @@ class ModeManager:
         """
         snapshot = self.observed
         note = self._impedance.note if self._impedance else NO_REASON
-        reason = joined((self._message, note))
+        reason = joined((self._message, note, self._safety.unprotected))
         return Statement(snapshot.mode, snapshot.controller, reason, snapshot.switch_number)
 
     @property

@@ -176,7 +176,7 @@ class CanSystem(HardwareComponent):
         session.receive_here(alone=self._serves_itself)
         self._monitor.guard = lifecycle.check_guard(session, self._monitor.silent)
         self._frame.measure(session.states, state)
-        self._monitor.unguarded = lifecycle.guard.problem()
+        self._monitor.unguarded = lifecycle.keep_guard()
         time = self._clock()
         measured_at = np.array([it.measured_at for it in session.states])
         np.maximum(self._measured_at, measured_at, out=self._measured_at)  # across sessions

@@ -78,11 +78,6 @@ GUARD_NOT_DONE: Final = CODES.add(
     "process only.",
     f"As for DISABLED_BY_GUARD; {_CLEAR}: that starts a new guard, too.",
 )
-NO_GUARD: Final = CODES.add(
-    "NO_GUARD",
-    "The process that disables these motors when the control process fails is not there.",
-    "The robot works, with less safety. End it in order (`hc down`) and start it again.",
-)
 INVALID_FRAME: Final = CODES.add(
     "INVALID_FRAME",
     "A frame is from no motor of this block, or its content is none of a motor.",

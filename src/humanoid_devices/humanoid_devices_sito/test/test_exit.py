@@ -11,11 +11,14 @@ import pytest
 
 from humanoid_control_common.errors import HardwareError
 from humanoid_control_common.machine.linux import LINUX
-from humanoid_control_common.rules.safety import SafetyFlag
+from humanoid_control_common.rules.reason_codes import NO_GUARD
+from humanoid_control_common.rules.safety import SafetyFlag, SafetyLevel, SafetyReport
 from humanoid_devices_can.bus.bus import Bus, BusSettings, CanFrame, DataFrame, Received
 from humanoid_devices_can.errors import AdapterLostError, InterfaceError, QueueFullError
 from humanoid_devices_can.guard.channel import Stage
 from humanoid_devices_can.guard.claim import claim
+from humanoid_devices_can.guard.guard_client import READY
+from humanoid_devices_can.reason_codes import DISABLED_BY_GUARD
 from humanoid_devices_can.session import bus_lifecycle
 from humanoid_devices_can.timing import Timing
 from humanoid_devices_sito.codec import MessageType, identifier
@@ -327,6 +330,28 @@ def test_an_exit_that_fails_without_a_guard_starts_another(stiff: Stiff, stopped
     bench.call("plug_in")
     rig.pause(1.0)
     assert enabled(bench) == []
+
+
+@pytest.mark.parametrize("stopped", [False, True], ids=["killed", "stopped"])
+@pytest.mark.parametrize("hangs", [False, True], ids=["loop goes on", "loop hangs at once"])
+def test_a_guard_that_is_lost_while_the_motors_are_stiff_is_replaced(
+    stiff: Stiff, stopped: bool, hangs: bool
+) -> None:
+    bench, rig = stiff()
+    guard = rig.system._lifecycle.guard
+    running = guard._running
+    assert isinstance(running, SteppedGuard)
+    rig.run(READY)
+    running.process.held_until, running.process.killed = NEVER, not stopped
+    report = rig.until(lambda report: report.level is SafetyLevel.WARNING)
+    assert report.codes == (NO_GUARD.name,)
+    if not hangs:
+        assert rig.run(2.5) == SafetyReport(report.source)
+        assert enabled(bench) == IDS
+        assert running.process.gone
+    rig.pause(0.5)  # of the loop alone
+    assert rig.run(0.1).codes[:1] == (DISABLED_BY_GUARD.name,)
+    assert guard._running is not running
 
 
 def test_the_motors_are_heard_again_after_their_guard_was_killed_while_it_acted(

@@ -62,7 +62,7 @@ def veth_pair(first: str, second: str) -> Iterator[None]:
 
     Raises VethError as `create_veth` does.
     """
-    _remove_leftovers()
+    remove_leftovers()
     with _locked(first):
         create_veth(first, second)
         try:
@@ -73,7 +73,7 @@ def veth_pair(first: str, second: str) -> Iterator[None]:
                 remove_veth(first)
 
 
-def _remove_leftovers() -> None:
+def remove_leftovers() -> None:
     """Remove the pairs of `veth_pair` whose processes were killed."""
     for link in _links():
         if link.get("ifalias") == _OWNED:

@@ -6,6 +6,7 @@ from typing import Final
 import numpy as np
 
 from humanoid_control_common.robot.mit_interface import JointCommand
+from humanoid_control_common.rules.reason_codes import NO_GUARD
 from humanoid_control_common.rules.reasons import NO_REASON, Reason
 from humanoid_devices_can.bus.bus import CanFrame
 from humanoid_devices_can.guard.channel import GuardedMotor, GuardJob, GuardMemory, Stage
@@ -13,7 +14,6 @@ from humanoid_devices_can.guard.claim import Claim
 from humanoid_devices_can.guard.guard_process import RunningGuard, parting
 from humanoid_devices_can.host import CanHost
 from humanoid_devices_can.motor_protocol import MotorFamily
-from humanoid_devices_can.reason_codes import NO_GUARD
 from humanoid_devices_can.settings import CanSettings
 
 READY: Final = 5.0  # [s] a guard may take to start on a busy machine
@@ -35,6 +35,7 @@ class Guard:
         self._former: GuardMemory | None = None  # of the latest guard that has ended
         self._failure = ""
         self._started = 0.0  # [s]
+        self._replaced = False  # whether the latest one was started in place of a lost one
 
     def claim(self) -> None:
         """Claim the bus. Raises InterfaceError."""
@@ -44,20 +45,33 @@ class Guard:
         """Have guards that are started from now on rely on confirmations of the adapter only."""
         self._job = replace(self._job, confirms=True)
 
-    def start(self) -> None:
+    def start(self, *, fed: bool = False) -> None:
         """Start a new guard process in place of a former one, without waiting for it.
 
         The former one is ended then: at no time is there none. Never raises an OSError: `problem`
-        returns the failure.
+        returns the failure. `fed`: it replaces a lost one while the loop runs, and judges it from
+        now on, even if the loop should stand still already.
         """
         former, self._running = self._running, None
         self._failure, self._started = "", self._host.machine.clock()
+        self._replaced = fed
         try:
             self._running = self._host.start_guard(self._job, self._claim)
         except OSError as error:  # no descriptor, no memory, or no such program
             self._failure = f"it can't be started: {error}"
+        if fed:
+            self.feed()
         if former is not None:
             former.end()
+
+    @property
+    def lost(self) -> bool:
+        """Return whether the guard must be replaced; at most one is started in READY.
+
+        Not while it acts or has acted: then clearing the fault starts another one.
+        """
+        due = self._host.machine.clock() - self._started > READY
+        return due and self.stage is Stage.WATCHES and bool(self.problem())
 
     def feed(self) -> None:
         """Count one tick of the loop whose commands reach the adapter."""
@@ -98,8 +112,8 @@ class Guard:
             return NO_REASON
         return Reason.of(
             NO_GUARD,
-            f"no guard on {self._job.bus} ({failure}): if this process fails, {self._job.names} "
-            "continue with their last set point: restart the control process",
+            f"no guard on {self._job.bus} ({failure}): if this process fails now, "
+            f"{self._job.names} continue with their last set point",
         )
 
     def leave(self) -> None:
@@ -124,10 +138,13 @@ class Guard:
         running = self._running
         if running is None or self.stage in _NOT_WATCHING:
             return ""
-        now, page = self._host.machine.clock(), running.memory
-        if page.alive_at:
-            return "it is silent" if now - page.alive_at > AWAKE else ""
-        return f"it did not start within {READY:g} s" if now - self._started > READY else ""
+        now, alive_at = self._host.machine.clock(), running.memory.alive_at
+        age = now - self._started
+        if not alive_at and age > READY:
+            return f"it did not start within {READY:g} s"
+        if self._replaced and (not alive_at or age < AWAKE):
+            return "it had ended or stood still, another one starts"
+        return "it is silent" if alive_at and now - alive_at > AWAKE else ""
 
     def end(self) -> Stage:
         """End the guard process after its present action and return its progress."""

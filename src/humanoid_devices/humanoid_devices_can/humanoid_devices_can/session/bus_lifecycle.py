@@ -3,6 +3,7 @@
 import logging
 import threading
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from typing import Final
 
 from humanoid_control_common.errors import HardwareError
@@ -41,7 +42,7 @@ _ENABLING: Final = Reason.of(MOTORS_BEING_ENABLED, "motors are being enabled ane
 
 
 class BusLifecycle:
-    """Owns the session, the guard, and at most one thread that recovers motors."""
+    """Owns the session, the guard, and at most one thread that recovers motors or guard."""
 
     def __init__(
         self,
@@ -120,10 +121,23 @@ class BusLifecycle:
         text = f"the guard could not disable {self._names}: {why}; clear the fault"
         return Reason.of(GUARD_NOT_DONE, text)
 
+    def keep_guard(self) -> Reason:
+        """Return why there is no guard, if so; a lost one is replaced, beside the loop.
+
+        That is safe while joints are stiff: a guard opens the bus only when it acts, the former one
+        is ended, and the claim on the bus is inherited.
+        """
+        problem = self.guard.problem()
+        if problem and self.guard.lost and not self._is_busy:
+            logger.error("%s; starting another one", problem)
+            with suppress(RuntimeError):  # no thread left: tried again
+                self._recovery = self._host.machine.start("can guard", self._replace_guard)
+        return problem
+
     def reset_faults(self, monitor: MotorMonitor) -> None:
         """Enable faulty motors again, beside the loop; after a loss, open the bus again."""
         session = self.session
-        if session is None or (self._recovery is not None and self._recovery.is_alive()):
+        if session is None or self._is_busy:
             return
         if self.guard.stage is Stage.ACTS and not session.health.lost:
             # It ends first: only one of both may receive.
@@ -190,6 +204,14 @@ class BusLifecycle:
         if stage is not Stage.WATCHES:
             self._renew_guard()  # this process may still be killed
         return session, ()
+
+    @property
+    def _is_busy(self) -> bool:
+        return self._recovery is not None and self._recovery.is_alive()
+
+    def _replace_guard(self) -> None:
+        self._host.machine.make_realtime(COMPANION_PRIORITY)  # not the loop's, which starts it
+        self.guard.start(fed=True)
 
     def _recover(
         self, session: Session, motors: Sequence[int], dead: bool, monitor: MotorMonitor
