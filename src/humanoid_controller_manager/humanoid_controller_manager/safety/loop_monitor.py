@@ -28,7 +28,7 @@ class LoopMonitor:
         self._hardware = hardware
         self._limits = limits
         self._monotonic = monotonic
-        self._heartbeat: float | None = None
+        self._heartbeat: tuple[float, float] | None = None  # see `_times`
         self._checked_at = monotonic()
         self._teleports = hardware.teleports
         self._implausible = NO_REASON
@@ -36,23 +36,30 @@ class LoopMonitor:
 
     def heartbeat(self) -> None:
         """Take a sign of life of the ROS side. Called by any thread."""
-        self._heartbeat = self._monotonic()
+        self._heartbeat = self._times()
 
     def stalled(self, mode: Mode) -> Reason:
         """Return why the silence of the ROS side forbids `mode`, if it does.
 
-        A gap as long in the loop's own ticks means that the whole process was held up.
+        A gap as long in the loop's own ticks means that the whole process was held up. Simulated
+        joints are held up with it: silence counts for as long as they have moved, too.
         """
-        now = self._monotonic()
+        now, simulated = self._times()
         before, self._checked_at = self._checked_at, now
         if self._heartbeat is None or mode in SAFE_MODES:
             return NO_REASON
-        silence, gap = now - self._heartbeat, now - before
+        silence = min(now - self._heartbeat[0], simulated - self._heartbeat[1])
+        gap = now - before
         if silence <= HEARTBEAT_LIMIT:
             return NO_REASON
         if gap > HEARTBEAT_LIMIT:
             return Reason.of(PROCESS_HELD_UP, f"the control process was held up for {gap:.2f} s")
         return Reason.of(ROS_SIDE_SILENT, f"ROS side silent for {silence:.2f} s")
+
+    def _times(self) -> tuple[float, float]:
+        """Return the monotonic time, and that of the simulator [s]: the same without one."""
+        now = self._monotonic()
+        return now, self._hardware.time if self._hardware.simulates_time else now
 
     def check_measurement(self, state: JointState, command: JointCommand, period: float) -> None:
         """Check `state`, measured under `command`, which was in force for `period` [s].

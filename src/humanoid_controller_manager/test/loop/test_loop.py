@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 from humanoid_control_common.errors import ControllerError
+from humanoid_control_common.rules.reasons import ReasonCode
 from humanoid_control_common.rules.safety import SafetyLevel, SafetyReport
 from humanoid_controller_manager.loop.snapshot import Phase
+from humanoid_controller_manager.reason_codes import PROCESS_HELD_UP
 from humanoid_controller_manager.safety.limit_stage import Limited
 
 HEARTBEAT_LIMIT = 0.2  # [s]
@@ -183,6 +185,32 @@ def test_a_loop_that_was_held_up_does_not_report_a_stall_of_the_ros_side(rig: An
     snapshot = robot.tick()
     assert snapshot.controller == "damped"
     assert snapshot.fall.reason.text == "the control process was held up for 0.70 s"
+
+
+@pytest.mark.parametrize(
+    ("machine", "simulated", "fall"),
+    [
+        (0.7, 0.0, None),  # both are held up
+        (0.7, 0.15, None),  # slower than real time
+        (0.15, 0.7, None),  # faster
+        (0.21, 0.21, PROCESS_HELD_UP),
+    ],
+)
+def test_simulated_joints_fall_only_if_they_moved_while_the_ros_side_was_silent(
+    rig: Any, scripted_hardware: Any, machine: float, simulated: float, fall: ReasonCode | None
+) -> None:
+    class Simulator(scripted_hardware):  # type: ignore[misc]
+        time, real_time_factor = 0.0, 1.0
+
+    simulator = Simulator()
+    robot = rig({"sim": (simulator, ("a",))}).start("damped")
+    robot.loop.heartbeat()
+    robot.run("standby")
+    robot.heart_time += machine
+    simulator.time += simulated
+    robot.group.read_time()
+    found = robot.tick().fall
+    assert (found and found.reason.codes) == (fall and (fall.name,))
 
 
 @pytest.mark.parametrize("name", ["limp", "damped"])
