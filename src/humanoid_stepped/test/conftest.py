@@ -6,6 +6,7 @@ import gc
 
 import pytest
 from test_support.controllers import write_controllers
+from test_support.stepped.imports_in_ticks import ImportsInTicks
 from test_support.stepped.prime import Prime
 from test_support.stepped.stack import Stack
 
@@ -54,6 +55,12 @@ def any_robot(request: pytest.FixtureRequest) -> Stack:
     """Each robot, up and in DAMPING."""
     found: Stack = request.getfixturevalue(request.param)
     return found
+
+
+@pytest.fixture
+def imports_in_ticks(monkeypatch: pytest.MonkeyPatch) -> ImportsInTicks:
+    """Imports that ticks of the control loop execute from now on."""
+    return ImportsInTicks(monkeypatch)
 
 
 def _freeze() -> None:

@@ -10,6 +10,7 @@ import pytest
 import yaml
 from humanoid_control_msgs.msg import MITCommand, SafetyStatus
 from test_support.operator import LATCHED
+from test_support.stepped.imports_in_ticks import ImportsInTicks
 from test_support.stepped.stack import Stack
 
 from humanoid_bringup.robot_package import find_robot
@@ -73,6 +74,22 @@ def test_every_mode_is_entered_and_the_power_down_leaves_no_motor_enabled(
     assert [block.name in answer.message for block in blocks] == [True] * len(blocks)
     assert any_robot.ends(requested=False) == 0
     assert any_robot.enabled() == []
+
+
+def test_no_tick_of_any_mode_imports_anything(
+    any_robot: Stack, imports_in_ticks: ImportsInTicks
+) -> None:
+    any_robot.enter(Mode.STANDBY)
+    remote = Remote(any_robot)
+    remote.until(lambda: len(any_robot.client.statements) > 50, "a while in REMOTE")
+    any_robot.push(60.0, "right_wrist_yaw")
+    any_robot.falls()
+    any_robot.push(0.0, "right_wrist_yaw")
+    any_robot.pass_time(1.0)
+    any_robot.client.clear_fault()
+    any_robot.enter(Mode.ZERO_TORQUE)
+    assert imports_in_ticks.found == set()
+    assert imports_in_ticks.ticks > 100
 
 
 def test_gains_of_every_tick_come_to_every_motor_that_takes_them(any_robot: Stack) -> None:

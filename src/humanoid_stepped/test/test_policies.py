@@ -12,6 +12,7 @@ from sensor_msgs.msg import Imu
 from test_support.arm_joints import ARM
 from test_support.controllers import add_policy, write_controllers
 from test_support.policies import policy_model, prime_properties
+from test_support.stepped.imports_in_ticks import ImportsInTicks
 from test_support.stepped.prime import STIFF, Prime
 
 from humanoid_control_common.robot.joints import FloatArray
@@ -117,6 +118,17 @@ def test_the_motion_is_followed_with_the_policys_gains_where_they_act(walking: P
         target = row(commands[-1].position, name)
         assert row(state.position, name) == pytest.approx(target, abs=0.16)  # load / stiffness
     assert walking.client.now.mode == Mode.LOCOMOTION
+
+
+def test_no_tick_of_a_policy_imports_anything(
+    walking: Prime, imports_in_ticks: ImportsInTicks
+) -> None:
+    walking.enter(Mode.DAMPING)
+    walking.enter(Mode.STANDBY)
+    walking.client.until(walking.has_finished_standby, "the ready pose")
+    walking.enter(Mode.LOCOMOTION)
+    walking.pass_time(1.0)
+    assert imports_in_ticks.found == set()
 
 
 @pytest.mark.parametrize("wrist", WRISTS)

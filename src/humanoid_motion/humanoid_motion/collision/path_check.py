@@ -34,6 +34,11 @@ class PathCheck:
         """
         self._model, self._distance, self._present = model, distance, present
         self._rows = rows
+        # Not at the top: it imports MuJoCo, which whoever has a model has loaded. Not at the first
+        # use either: that is in a tick of the loop.
+        from humanoid_motion.collision.first_conflict import first_conflict
+
+        self._first_conflict = first_conflict
 
     def of(self, rows: IndexArray) -> Self:
         """Return the check of paths of the joints at `rows` of this one's, in its place."""
@@ -41,11 +46,9 @@ class PathCheck:
 
     def conflict(self, path: FloatArray) -> "Conflict | None":
         """Return the first conflict of `path` (n_samples, k) [rad], see `first_conflict`."""
-        from humanoid_motion.collision.first_conflict import first_conflict
-
         whole = np.tile(self._present(), (len(path), 1))
         whole[:, self._rows] = path
-        return first_conflict(self._model, whole, self._distance)
+        return self._first_conflict(self._model, whole, self._distance)
 
     def last_clear(self, path: FloatArray) -> FloatArray | None:
         """Return the pose (k,) [rad] of `path` just before its first conflict; None without one."""
