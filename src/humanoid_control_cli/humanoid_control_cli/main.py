@@ -8,6 +8,7 @@ from humanoid_control_cli.interrupts import importing
 from humanoid_control_common.errors import RobotError
 from humanoid_control_common.machine.library_environment import set_library_environment
 from humanoid_control_common.machine.output import printable
+from humanoid_control_common.machine.stop_signals import ignore_stop_signals
 
 
 def main() -> int:
@@ -33,6 +34,8 @@ def main() -> int:
         return 1
     except KeyboardInterrupt:
         return 130
+    finally:
+        ignore_stop_signals()  # its code is that of what it did
     return 0
 
 

@@ -164,3 +164,17 @@ def test_a_command_interrupted_during_its_imports_does_nothing(
     run = start(sys.executable, "-c", INTERRUPTED_IMPORT, module or slow, *words)
     assert run.finish() == 130
     assert run.lines == []
+
+
+INTERRUPTED_END = """
+import atexit, os, signal, sys
+from humanoid_control_cli.main import main
+atexit.register(os.kill, os.getpid(), signal.SIGINT)
+sys.exit(main())
+"""
+
+
+def test_an_interrupt_after_the_end_of_a_command_changes_nothing(start) -> None:
+    run = start(sys.executable, "-c", INTERRUPTED_END, "version")
+    assert run.finish() == 0
+    assert not any("KeyboardInterrupt" in line for line in run.lines)
