@@ -70,14 +70,22 @@ def test_a_file_that_was_never_run_states_it() -> None:
         assert "never" in (ROOT / name).read_text().splitlines()[0].lower(), name
 
 
-def test_tests_without_their_tools_name_the_command_to_run() -> None:
-    script = (
-        "import sys; sys.modules.update(hypothesis=None, pytest_timeout=None, xdist=None); "
-        "import pytest; sys.exit(pytest.main(['-q', '--collect-only', "
-        "'tests/workspace/test_top_level.py']))"
-    )
-    bare = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-    run = subprocess.run(
+def without_tools(*words: str) -> subprocess.CompletedProcess[str]:
+    """Run pytest where the tools of `make setup` are not installed."""
+    script = f"""
+import sys, importlib.machinery
+tools = "hypothesis", "pytest_timeout", "xdist"
+class Absent(importlib.machinery.PathFinder):
+    @classmethod
+    def find_spec(cls, name, *given):
+        return None if name in tools else super().find_spec(name, *given)
+sys.meta_path[-1:] = [Absent]
+import pytest
+sys.exit(pytest.main(["-q", *{words!r}]))
+"""
+    path = os.pathsep.join((str(ROOT / "scripts/testing"), os.environ.get("PYTHONPATH", "")))
+    bare = {**os.environ, "PYTHONPATH": path, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    return subprocess.run(
         [sys.executable, "-c", script],
         cwd=ROOT,
         env=bare,
@@ -85,7 +93,18 @@ def test_tests_without_their_tools_name_the_command_to_run() -> None:
         text=True,
         check=False,
     )
+
+
+def test_the_test_runner_without_its_tools_names_the_command_to_run() -> None:
+    run = without_tools("-p", "accounting", "--collect-only", "tests/workspace/test_top_level.py")
     assert run.returncode == pytest.ExitCode.USAGE_ERROR
     assert run.stderr.startswith(
         "ERROR: tests need hypothesis, pytest_timeout, xdist: run `make setup`"
     )
+
+
+def test_single_tests_without_tools_run_and_name_what_they_skip() -> None:
+    folder = "src/humanoid_control_common/test"
+    run = without_tools(f"{folder}/test_safety.py", f"{folder}/test_joints.py")
+    assert run.returncode == pytest.ExitCode.OK, run.stdout + run.stderr
+    assert re.search(r"^[1-9]\d* passed, [1-9]\d* skipped", run.stdout, flags=re.MULTILINE)
