@@ -18,7 +18,7 @@ setup(
         (f"share/{package_name}/srdf", sorted(glob("srdf/*.srdf"))),
         (f"share/{package_name}/config", sorted(glob("config/*.yaml"))),
     ],
-    install_requires=["setuptools"],
+    install_requires=["humanoid_description", "xacro"],
     extras_require={"test": ["pytest"]},
     zip_safe=True,
     maintainer="Humanoid Control maintainers",

@@ -18,7 +18,12 @@ setup(
         (f"share/{package_name}/config", sorted(glob("config/*.yaml"))),
         (f"share/{package_name}/launch", sorted(glob("launch/*.launch.py"))),
     ],
-    install_requires=["setuptools"],
+    install_requires=[
+        "hand_description",
+        "humanoid_bringup",
+        "humanoid_devices_mujoco",
+        "humanoid_devices_robstride",
+    ],
     extras_require={"test": ["pytest"]},
     zip_safe=True,
     maintainer="Humanoid Control maintainers",

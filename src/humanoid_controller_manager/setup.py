@@ -23,7 +23,7 @@ setup(
         ("share/ament_index/resource_index/packages", [f"resource/{package_name}"]),
         (f"share/{package_name}", ["package.xml"]),
     ],
-    install_requires=["setuptools"],
+    install_requires=["humanoid_control_common", "humanoid_motion", "numpy", "pydantic>=2"],
     extras_require={"test": ["pytest"]},
     zip_safe=False,  # an extension module is a file
     maintainer="Humanoid Control maintainers",

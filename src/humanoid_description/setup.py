@@ -17,7 +17,7 @@ setup(
         (f"share/{package_name}/macros", sorted(glob("macros/*.xacro"))),
         (f"share/{package_name}/rviz", sorted(glob("rviz/*.rviz"))),
     ],
-    install_requires=["setuptools"],
+    install_requires=["xacro"],
     extras_require={"test": ["pytest"]},
     zip_safe=True,
     maintainer="Humanoid Control maintainers",

@@ -13,7 +13,7 @@ setup(
         ("share/ament_index/resource_index/packages", [f"resource/{package_name}"]),
         (f"share/{package_name}", ["package.xml"]),
     ],
-    install_requires=["setuptools"],
+    install_requires=["humanoid_control_common", "numpy", "rich", "viser", "websockets"],
     extras_require={"test": ["pytest"]},
     entry_points={
         "console_scripts": [

@@ -33,7 +33,7 @@ setup(
             "robots/prime_dummy/xacro", "robots/prime_dummy/config", "robots/prime_dummy/srdf"
         ),
     ],
-    install_requires=["setuptools"],
+    install_requires=["humanoid_control_common", "humanoid_description", "xacro"],
     extras_require={"test": ["pytest"]},
     zip_safe=True,
     maintainer="Humanoid Control maintainers",

@@ -41,6 +41,16 @@ KEYS = {  # rosdep keys of modules with another name
     "websockets": "python3-websockets",
     "yaml": "python3-yaml",
 }
+# Names on PyPI of keys with another name there, with the oldest version that works.
+ON_PYPI = {
+    "python3-can": "python-can",
+    "python3-collada": "pycollada",
+    "python3-mujoco-pip": "mujoco",
+    "python3-pydantic": "pydantic>=2",
+    "python3-serial": "pyserial",
+    "python3-trimesh-pip": "trimesh",
+    "python3-yaml": "PyYAML",
+}
 # Keys that rosdep installs by pip, into the system: Debian and Ubuntu refuse that (PEP 668).
 BY_PIP = {
     "mcap-ros2-support",
@@ -203,6 +213,33 @@ def test_declared_dependencies_are_used(package: str) -> None:
         assert declared(package, "depend", "exec_depend") - used == set()
     for_tests = keys(imported(package, test=True)) | NOT_IMPORTED.keys()
     assert declared(package, "test_depend") - for_tests == set()
+
+
+def required(package: str) -> set[str]:
+    """Return what pip must install for a package, beside ROS: packages in Python, and modules."""
+    declared_keys = declared(package, "depend", "exec_depend")
+    in_python = {key for key in declared_keys & MANIFESTS.keys() if _setup(key).exists()}
+    from_pypi = {key for key in declared_keys if key == "xacro" or key.startswith("python3-")}
+    without_key = imported(package, test=False) & WITHOUT_KEY.keys()
+    return in_python | without_key | {ON_PYPI.get(k, k.removeprefix("python3-")) for k in from_pypi}
+
+
+def _setup(package: str) -> Path:
+    return MANIFESTS[package].with_name("setup.py")
+
+
+@pytest.mark.parametrize("package", [name for name in MANIFESTS if _setup(name).exists()])
+def test_pip_installs_what_the_manifest_declares(package: str) -> None:
+    (found,) = (
+        ast.literal_eval(node.value)
+        for node in ast.walk(ast.parse(_setup(package).read_text()))
+        if isinstance(node, ast.keyword) and node.arg == "install_requires"
+    )
+    assert {_name(it) for it in found} == {_name(it) for it in required(package)}
+
+
+def _name(requirement: str) -> str:
+    return re.split("[<>=]", requirement)[0]
 
 
 @every_package

@@ -86,6 +86,19 @@ def description(options: Options) -> str:
         return _stack(options, Path(folder), options.backend)[1]
 
 
+def impedance_parameters(options: Options) -> Document:
+    """Return all parameters of an impedance manager that is started alone, without a bring-up.
+
+    Raises ConfigError for a robot without a ring, and for what is wrong in its files.
+    """
+    document = read_yaml(options.controllers_file or options.robot.controllers_file)
+    update_rate = _update_rate(options, document)
+    urdf = options.robot.expand(_description_arguments(options, update_rate))
+    section = node_section(document, NODE, options.namespace)
+    own = manager_parameters(urdf, update_rate, section)
+    return Document(section.name, {**section.content, **own}, section.places)
+
+
 def _check_shapes(urdf: str, *, simulated: bool) -> None:
     """Raise what the processes would: errors are shown before anything starts."""
     meshes = Meshes()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -148,7 +149,7 @@ def start_manager(
     """Starts the manager as a bring-up does; keywords change its parameters."""
     started: list[Any] = []
 
-    def start(**changes: Any) -> Any:
+    def start(*, alone: bool = False, **changes: Any) -> Any:
         folder = tmp_path / f"manager_{len(started)}"
         folder.mkdir()
         processes = plan(Options(backend=Backend.REAL, backends="ec"), folder)
@@ -158,6 +159,8 @@ def start_manager(
         component.names = list(own["joint_names"])
         own.update(changes)
         manager.parameter_files[-1].write_text(yaml.safe_dump(content))
+        if alone:
+            manager = replace(manager, parameter_files=())
         running = running_type(command_line(manager), folder / "output.txt", prepared)
         started.append(running)
         return running
@@ -194,6 +197,17 @@ def test_impedance_manager_arms_follows_modes_and_publishes_registers_and_gains(
     assert [(o.index, o.subindex) for o in batch.objects if o.slave == 4] == [VELOCITY, POSITION]
     (arrived,) = component.arrivals
     assert arrived - 10.0 < batch.valid_until <= arrived + 0.1  # five periods of 50 Hz
+
+
+def test_a_manager_without_a_bring_up_has_the_parameters_of_the_installed_robot(
+    component: FakeComponent, start_manager: StartManager
+) -> None:
+    start_manager(alone=True)
+    component.confirmed()
+    component.switch(ControlMode.STANDBY)
+    state = component.confirmed()
+    assert list(state.joint_names) == component.names
+    assert {tuple(v.values()) for v in component.values.values()} == {(515, 19, 0, 0, 1)}
 
 
 def test_the_manager_publishes_while_nothing_changes(

@@ -13,7 +13,12 @@ setup(
         ("share/ament_index/resource_index/packages", [f"resource/{package_name}"]),
         (f"share/{package_name}", ["package.xml"]),
     ],
-    install_requires=["setuptools"],
+    install_requires=[
+        "humanoid_control_common",
+        "humanoid_controller_manager",
+        "humanoid_devices_can",
+        "numpy",
+    ],
     extras_require={"test": ["pytest"]},
     zip_safe=True,
     maintainer="Humanoid Control maintainers",

@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 from threading import Event
 from typing import Final
 
@@ -51,6 +52,10 @@ class ImpedanceNode:
         self.node, self._machine = ros.node(NODE, services=False), ros.machine
         namespace = checked_namespace(self.node.get_namespace())
         document = node_document(NODE, parameters_of(self.node), files, namespace)
+        if "joint_names" not in document.content:
+            document = _completed(document)
+            drives = document.content["joint_names"]
+            self.node.get_logger().info(f"alone, without a bring-up: drives of {', '.join(drives)}")
         parameters = parse(ImpedanceParameters, NODE, document)
         self.node.describe(ImpedanceParameters, document)
         self._drives = Drives.of(parameters)
@@ -145,6 +150,22 @@ def _end_second_manager(_: ImpedanceState) -> None:
         f"another {NODE} runs on this ROS_DOMAIN_ID and namespace already: two would write the "
         "drives against each other, so this one ends"
     )
+
+
+def _completed(given: Document) -> Document:
+    """Return `given`, and where it has nothing the parameters of the installed robot.
+
+    Raises ConfigError for wrong files.
+    """
+    # A bring-up gives everything: its processes need not load this.
+    from humanoid_bringup.options import Backend, Options
+    from humanoid_bringup.plan import impedance_parameters
+
+    file = given.content.get("hardware_config")
+    options = Options(backend=Backend.REAL, hardware_config=Path(file) if file else None)
+    found = impedance_parameters(options)
+    places = {**found.places, **given.places}
+    return Document(found.name, {**found.content, **given.content}, places)
 
 
 def run(arguments: Sequence[str], stop: Event) -> int:

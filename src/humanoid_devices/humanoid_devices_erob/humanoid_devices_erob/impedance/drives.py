@@ -48,6 +48,10 @@ class ImpedanceParameters(StrictModel):
         default=True,
         description="All drives at once, or one after another in the order of the joints.",
     )
+    hardware_config: str = Field(
+        default="",
+        description="Without joint_names: the hardware file with the drives; empty: the robot's.",
+    )
     follow_requests: bool = Field(
         default=False, description="Take requests as statements: alone on a bench."
     )
