@@ -38,6 +38,9 @@ class JointInfo:
     # [rad] of a simulation and a mock: <param name="initial_value"> of the position state, by
     # default the angle nearest to 0 within the limits.
     initial_position: float
+    # [Nm] <limit effort> of the joint, which max of the block does not narrow: a property of the
+    # drive, where its torque is measured in parts of it. 0: that of the block's limits.
+    rated_effort: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

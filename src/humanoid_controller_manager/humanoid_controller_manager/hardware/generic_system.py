@@ -20,12 +20,15 @@ class GenericSystem(SimulatedSystem):
         stiffness (position_cmd - position) + damping (velocity_cmd - velocity) + effort_cmd
 
     Joints start at their initial positions. The parts of a command that act are those of
-    `SimulatedServos`. There are no parameters.
+    `SimulatedServos`. There are no parameters but the gains of modes.
     """
 
     def on_configure(self, info: HardwareInfo) -> None:
         """See HardwareComponent. Raises ConfigError for unknown parameters."""
-        complete(info.parameters, (), dict.fromkeys(MODE_GAINS, ""), info.place)
+        known = dict.fromkeys(MODE_GAINS, "")
+        complete(info.parameters, (), known, info.place)
+        for joint in info.joints:
+            complete(joint.parameters, (), known, f"{info.place}: joint '{joint.name}'")
         self._report = SafetyReport(info.name)
         super().on_configure(info)
         self._position = np.array([joint.initial_position for joint in info.joints])

@@ -1,15 +1,15 @@
 """The <ros2_control> blocks, limits and joints of a robot description (URDF)."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from xml.etree import ElementTree
 
 import numpy as np
 
 from humanoid_control_common.errors import ConfigError, of_each
-from humanoid_control_common.robot.joints import FloatArray, JointLimits, JointSet, SoftLimits
+from humanoid_control_common.robot.joints import JointLimits, JointSet, SoftLimits
 from humanoid_control_common.robot.mit_interface import COMMAND_INTERFACES, STATE_INTERFACES
-from humanoid_controller_manager.hardware.block_parameters import number
+from humanoid_controller_manager.hardware.block_parameters import number, refuse_without_effect
 from humanoid_controller_manager.hardware_component import HardwareInfo, JointInfo
 
 GAINS = ("stiffness", "damping")
@@ -17,7 +17,6 @@ LIMIT_ATTRIBUTES = ("lower", "upper", "velocity", "effort")
 HARDWARE_FILE = "hardware_file"  # parameter of a block: the file that its parameters are from
 MOCK = "mock_components/GenericSystem"  # as in ros2_control
 _MOVING = "revolute"
-_NOT_READ = ("sensor", "gpio")  # of ros2_control
 _LIMIT = "lower and upper [rad], and effort [Nm] and velocity [rad/s] of the drive"
 
 
@@ -40,8 +39,9 @@ class RobotDescription:
 def parse_robot_description(urdf: str, update_rate: float) -> RobotDescription:
     """Return joints, limits and hardware blocks of `urdf`; `update_rate` [Hz] is that of the loop.
 
-    Raises ConfigError: not XML, no block, a sensor in a block, a joint of a block that is unknown,
-    in two blocks, not revolute or moved by another one, a missing interface or limit.
+    Raises ConfigError: not XML, no block, a part of a block that would have no effect, a joint of a
+    block that is unknown, in two blocks, not revolute or moved by another one, a missing interface
+    or limit, limits of a block that leave no range.
     """
     root = _parse(urdf)
     elements = _joint_elements(root)
@@ -52,15 +52,18 @@ def parse_robot_description(urdf: str, update_rate: float) -> RobotDescription:
     repeated = sorted({name for name in names if names.count(name) > 1})
     if repeated:
         raise ConfigError(f"two <ros2_control> blocks are named '{repeated[0]}'")
+    for block in blocks:
+        refuse_without_effect(block)
     claimed = _claimed_joints(blocks, elements)
     joints = JointSet(tuple(name for name in elements if name in claimed))
-    limits = _limits([elements[name] for name in joints.names])
-    limits = replace(limits, gains=_largest_gains(blocks, joints))
+    limits = _limits([(elements[name], claimed[name]) for name in joints.names])
     return RobotDescription(
         name=root.get("name", ""),
         joints=joints,
         limits=limits,
-        blocks=tuple(_block(block, joints, limits, update_rate, urdf) for block in blocks),
+        blocks=tuple(
+            _block(block, joints, limits, update_rate, urdf, elements) for block in blocks
+        ),
         urdf=urdf,
     )
 
@@ -94,18 +97,12 @@ def _joint_elements(root: ElementTree.Element) -> dict[str, ElementTree.Element]
 
 def _claimed_joints(
     blocks: list[ElementTree.Element], elements: dict[str, ElementTree.Element]
-) -> dict[str, str]:
-    """Return the block that claims each joint, by joint name."""
-    claimed: dict[str, str] = {}
+) -> dict[str, ElementTree.Element]:
+    """Return the element of each joint in its block, by joint name."""
+    claimed: dict[str, ElementTree.Element] = {}
+    owners: dict[str, str] = {}
     for block in blocks:
         name = block.get("name", "")
-        for tag in _NOT_READ:
-            if (element := block.find(tag)) is not None:
-                raise ConfigError(
-                    f"<ros2_control name='{name}'>: <{tag} name='{element.get('name', '')}'> is "
-                    "not read, a component has joints only: remove it, and publish its values "
-                    "from a ROS node of your own"
-                )
         if block.find("joint") is None:
             raise ConfigError(f"<ros2_control name='{name}'>: no joints")
         for joint in block.findall("joint"):
@@ -117,11 +114,11 @@ def _claimed_joints(
                 )
             if joint_name in claimed:
                 raise ConfigError(
-                    f"joint '{joint_name}' is in <ros2_control name='{claimed[joint_name]}'> "
+                    f"joint '{joint_name}' is in <ros2_control name='{owners[joint_name]}'> "
                     f"and again in '{name}'"
                 )
             _check_kind(elements[joint_name], name)
-            claimed[joint_name] = name
+            claimed[joint_name], owners[joint_name] = joint, name
     return claimed
 
 
@@ -139,11 +136,59 @@ def _check_kind(joint: ElementTree.Element, block: str) -> None:
         )
 
 
-def _limits(elements: list[ElementTree.Element]) -> JointLimits:
-    rows = of_each(_limit_row, elements)
-    soft = [_soft_row(element, row) for element, row in zip(elements, rows, strict=True)]
+def _limits(pairs: Sequence[tuple[ElementTree.Element, ElementTree.Element]]) -> JointLimits:
+    """Return the limits of joints, each given as its element in the URDF and in its block."""
+    own = of_each(_limit_row, [element for element, _ in pairs])
+    rows, soft, gains = [], [], []
+    for row, (element, claimed) in zip(own, pairs, strict=True):
+        narrowed, soft_row = _narrowed(row, _soft_row(element, row), claimed)
+        rows.append(narrowed)
+        soft.append(soft_row)
+        gains.append([_range(claimed, gain)[1] for gain in GAINS])
     lower, upper, velocity, effort = np.array(rows).T.copy()
-    return JointLimits(lower, upper, velocity, effort, SoftLimits(*np.array(soft).T.copy()))
+    soft_limits = SoftLimits(*np.array(soft).T.copy())
+    return JointLimits(lower, upper, velocity, effort, soft_limits, np.array(gains).T.copy())
+
+
+def _narrowed(
+    row: list[float], soft: list[float], claimed: ElementTree.Element
+) -> tuple[list[float], list[float]]:
+    """Return both rows within min and max of the command interfaces, which never widen them.
+
+    As in ros2_control the stricter one of min and max limits velocity and effort both ways.
+    """
+    lower, upper = _range(claimed, "position")
+    velocity, effort = (
+        min(own, *np.abs(_range(claimed, name)))
+        for own, name in zip(row[2:], ("velocity", "effort"), strict=True)
+    )
+    found = [max(row[0], lower), min(row[1], upper), float(velocity), float(effort)]
+    target = [max(soft[0], lower), min(soft[1], upper)]
+    if not target[0] < target[1]:
+        raise ConfigError(
+            f"joint '{claimed.get('name')}': min {lower:g} and max {upper:g} rad of position leave "
+            f"no range within {soft[0]:g} to {soft[1]:g} rad, the limits of its targets"
+        )
+    return found, target + soft[2:]
+
+
+def _range(claimed: ElementTree.Element, interface: str) -> tuple[float, float]:
+    """Return min and max of a command interface of a block's joint; infinite where not given.
+
+    Raises ConfigError for a value that is no number, and a max that is not positive, or a min that
+    is not negative, of another interface than position.
+    """
+    least = -np.inf if interface == "position" else 0.0
+    found = []
+    for key, sign in (("min", -1.0), ("max", 1.0)):
+        text = claimed.findtext(f"command_interface[@name='{interface}']/param[@name='{key}']")
+        where = f"joint '{claimed.get('name')}': {key} of {interface}"
+        value = sign * np.inf if text is None else number(text, where)
+        if sign * value <= least:
+            expected = f"expected a number {'above' if sign > 0 else 'below'} 0"
+            raise ConfigError(f"{where}: {expected}, found '{text}'")
+        found.append(value)
+    return found[0], found[1]
 
 
 def _limit_row(element: ElementTree.Element) -> list[float]:
@@ -187,30 +232,13 @@ def _soft_row(element: ElementTree.Element, limit: list[float]) -> list[float]:
     return row
 
 
-def _largest_gains(blocks: Iterable[ElementTree.Element], joints: JointSet) -> FloatArray:
-    """Return largest stiffness [Nm/rad] and damping [Nm*s/rad] in <ros2_control>, (2, n_joints).
-
-    inf where none is given. Raises ConfigError for a value that is no positive number.
-    """
-    gains = np.full((len(GAINS), len(joints)), np.inf)
-    for block in blocks:
-        for joint in block.findall("joint"):
-            name = joint.get("name", "")
-            column = joints.indices([name])[0]
-            for row, gain in enumerate(GAINS):
-                text = joint.findtext(f"command_interface[@name='{gain}']/param[@name='max']")
-                if text is not None:
-                    where = f"joint '{name}': max of {gain}"
-                    gains[row, column] = number(text, where, above=0.0)
-    return gains
-
-
 def _block(
     block: ElementTree.Element,
     joints: JointSet,
     limits: JointLimits,
     update_rate: float,
     urdf: str,
+    of_urdf: Mapping[str, ElementTree.Element],
 ) -> HardwareInfo:
     name = block.get("name")
     if not name:
@@ -221,14 +249,17 @@ def _block(
     elements = block.findall("joint")
     own = limits.of(joints.indices(joint.get("name", "") for joint in elements))
     ranges = zip(elements, own.lower.tolist(), own.upper.tolist(), strict=True)
-    infos = tuple(_joint_info(joint, lower, upper, name) for joint, lower, upper in ranges)
+    infos = []
+    for joint, lower, upper in ranges:
+        info = _joint_info(joint, lower, upper, name)
+        infos.append(replace(info, rated_effort=_limit_row(of_urdf[info.name])[-1]))
     parameters = dict(_parameters(block.find("hardware")))
     file = parameters.pop(HARDWARE_FILE, "")
     return HardwareInfo(
         name=name,
         plugin=plugin,
         parameters=parameters,
-        joints=infos,
+        joints=tuple(infos),
         limits=own,
         update_rate=update_rate,
         urdf=urdf,

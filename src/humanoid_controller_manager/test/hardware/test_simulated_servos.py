@@ -122,6 +122,7 @@ def test_the_target_of_a_servo_follows_it_without_commanded_or_confirmed_stiffne
         ({**SERVO, "mode_damping": "0 6 2 2 -2"}, "expected 5 numbers from 0 on: of ZERO_TORQUE"),
         ({**SERVO, "mode_stiffness": "0 0 x 20 20"}, "mode_stiffness is '0 0 x 20 20'"),
         ({**SERVO, "mode_stiffness": "0 0 inf 20 20"}, "mode_stiffness is '0 0 inf 20 20'"),
+        ({"mode_stifness": "0 0 20 20 20"}, "joint 'a': unknown parameter mode_stifness"),
     ],
 )
 def test_gains_that_make_no_sense_are_refused(

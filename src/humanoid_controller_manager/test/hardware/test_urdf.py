@@ -211,7 +211,7 @@ def test_a_description_without_a_block_is_reported() -> None:
         ),
         pytest.param(
             (ABC, block("one", claimed("a"), claimed("a"))),
-            ["joint 'a'", "'one'"],
+            ["<joint> 'a'", "'one'"],
             id="joint twice in a block",
         ),
         pytest.param(
@@ -238,12 +238,12 @@ def test_a_description_without_a_block_is_reported() -> None:
         pytest.param((ABC, block("one")), ["'one'", "no joints"], id="no joints at all"),
         pytest.param(
             (ABC, block("one", claimed("a")), block("two", '<sensor name="imu"/>')),
-            ["'two'", "<sensor name='imu'> is not read", "a ROS node of your own"],
+            ["'two'", "element sensor"],
             id="a sensor without joints",
         ),
         pytest.param(
             (ABC, block("one", claimed("a"), '<gpio name="brake"/>')),
-            ["'one'", "<gpio name='brake'> is not read"],
+            ["'one'", "element gpio"],
             id="an output beside a joint",
         ),
         pytest.param(
@@ -343,21 +343,150 @@ def test_limits_that_make_no_sense_are_reported(changes: Any) -> None:
     assert "expected lower < upper" in message
 
 
-def _with_largest(gain: str, text: str) -> str:
-    interface = f'<command_interface name="{gain}"/>'
-    largest = interface.replace("/>", f'><param name="max">{text}</param></command_interface>')
-    return robot(ABC, block("one", claimed("c"), claimed("a").replace(interface, largest)))
+def _claims(**inside: str) -> str:
+    """Return a joint of a block with more elements in its command interfaces."""
+    tags = (
+        f'<command_interface name="{c}">{inside.get(c, "")}</command_interface>' for c in COMMANDS
+    )
+    return claimed("a", ()).replace("</joint>", "".join(tags) + "</joint>")
+
+
+def param(name: str, value: str) -> str:
+    return f'<param name="{name}">{value}</param>'
 
 
 @pytest.mark.parametrize(("gain", "row"), [("stiffness", 0), ("damping", 1)])
 def test_a_gain_may_have_a_maximum(gain: str, row: int) -> None:
-    limits = parse_robot_description(_with_largest(gain, "12.5"), 50.0).limits
+    urdf = robot(ABC, block("one", claimed("c"), _claims(**{gain: param("max", "12.5")})))
+    limits = parse_robot_description(urdf, 50.0).limits
     assert limits.gains is not None
     assert limits.gains[row].tolist() == [12.5, float("inf")]
     assert limits.gains[1 - row].tolist() == [float("inf")] * 2
 
 
-@pytest.mark.parametrize("text", ["0", "-1", "nan", "inf", "much"])
-def test_a_maximum_of_a_gain_that_makes_no_sense_is_refused(text: str) -> None:
-    message = _error(_with_largest("damping", text))
-    assert message == f"joint 'a': max of damping: expected a number above 0, found '{text}'"
+@pytest.mark.parametrize(
+    ("interface", "low", "high", "expected"),
+    [  # lower, upper, velocity, effort, and the soft range
+        ("position", "-0.3", "0.4", (-0.3, 0.4, 3.0, 10.0, -0.3, 0.4)),
+        ("position", "-0.95", "9", (-0.95, 2.0, 3.0, 10.0, -0.9, 1.8)),
+        ("velocity", "-0.2", "0.5", (-1.0, 2.0, 0.2, 10.0, -0.9, 1.8)),
+        ("velocity", "-9", "0.5", (-1.0, 2.0, 0.5, 10.0, -0.9, 1.8)),
+        ("effort", "-70", "80", (-1.0, 2.0, 3.0, 10.0, -0.9, 1.8)),
+        ("effort", "-7", "8", (-1.0, 2.0, 3.0, 7.0, -0.9, 1.8)),
+    ],
+)
+def test_min_and_max_of_a_command_interface_narrow_the_limits(
+    interface: str, low: str, high: str, expected: tuple[float, ...]
+) -> None:
+    inside = {interface: param("min", low) + param("max", high)}
+    urdf = robot(joint("a", safety()), block("one", _claims(**inside)))
+    description = parse_robot_description(urdf, 50.0)
+    limits = description.limits
+    rows = (limits.lower, limits.upper, limits.velocity, limits.effort)
+    found = (*rows, limits.target_lower, limits.target_upper)
+    assert tuple(row.item() for row in found) == expected
+    assert description.blocks[0].joints[0].rated_effort == 10.0
+
+
+@pytest.mark.parametrize(
+    ("interface", "limit", "text"),
+    [
+        *(("damping", "max", text) for text in ("0", "-1", "nan", "inf", "much")),
+        ("stiffness", "max", "{5*2}"),
+        ("position", "min", "{-2*pi}"),
+        ("position", "max", ""),
+        ("velocity", "min", "0.2"),
+        ("effort", "max", "-3"),
+    ],
+)
+def test_a_min_or_max_that_makes_no_sense_is_refused(interface: str, limit: str, text: str) -> None:
+    message = _error(robot(ABC, block("one", _claims(**{interface: param(limit, text)}))))
+    assert message.startswith(f"joint 'a': {limit} of {interface}: expected a ")
+    assert message.endswith(f"number, found '{text}'") or message.endswith(f" 0, found '{text}'")
+
+
+@pytest.mark.parametrize(("low", "high"), [("2.5", "3"), ("-3", "-0.95"), ("0.3", "-0.3")])
+def test_a_min_and_max_without_a_position_in_the_limits_are_refused(low: str, high: str) -> None:
+    inside = param("min", low) + param("max", high)
+    message = _error(robot(joint("a", safety()), block("one", _claims(position=inside))))
+    assert message.startswith(f"joint 'a': min {low} and max {high} rad of position")
+
+
+CLAIMED = claimed("a")
+BLOCK = block("one", CLAIMED)
+
+
+@pytest.mark.parametrize(
+    ("found", "changed", "element", "expected"),
+    [
+        ('type="system"', 'type="system" rw_rate="50"', "one", "attribute rw_rate"),
+        ('type="system"', 'type="system" is_async="true"', "one", "attribute is_async"),
+        ('type="system"', 'type="sensor"', "one", "attribute type"),
+        ("<hardware>", "<hardware><group>g</group>", "<hardware>", "element group"),
+        ("<hardware>", "<hardware/><hardware>", "one", "two <hardware>"),
+        ("<plugin>", '<plugin version="2">', "<plugin>", "attribute version"),
+        (
+            "</hardware>",
+            param("id", "1") + param("id", "2") + "</hardware>",
+            "one",
+            "two <param> 'id'",
+        ),
+        ('<joint name="a">', '<joint name="a" role="x">', "<joint name='a'>", "attribute role"),
+        (
+            "</joint>",
+            '<limits enable="false"/></joint>',
+            "<limits>",
+            "attribute enable = 'false'",
+        ),
+        (
+            "</joint>",
+            "<transmission/></joint>",
+            "<joint name='a'>",
+            "element transmission",
+        ),
+        (
+            "</hardware>",
+            '</hardware><transmission name="t"/>',
+            "one",
+            "element transmission",
+        ),
+    ],
+)
+def test_a_part_of_a_block_that_would_have_no_effect_is_refused(
+    found: str, changed: str, element: str, expected: str
+) -> None:
+    assert found in BLOCK
+    message = _error(robot(ABC, BLOCK.replace(found, changed, 1)))
+    assert message.startswith("<ros2_control name='one'>: ")
+    assert element in message
+    assert expected in message
+
+
+@pytest.mark.parametrize(
+    ("tag", "name", "parameter", "value"),
+    [
+        ("command_interface", "stiffness", "maximum", "5"),
+        ("command_interface", "stiffness", "min", "5"),
+        ("command_interface", "position", "initial_value", "0.5"),
+        ("command_interface", "position", "", "0.5"),
+        ("state_interface", "position", "min", "0.5"),
+        ("state_interface", "velocity", "initial_value", "0.5"),
+    ],
+)
+def test_a_parameter_of_an_interface_that_would_have_no_effect_is_refused(
+    tag: str, name: str, parameter: str, value: str
+) -> None:
+    empty = f'<{tag} name="{name}">'
+    inside = _claims().replace(empty, empty + param(parameter, value))
+    message = _error(robot(ABC, block("one", inside)))
+    assert f"<joint name='a'>: <{tag} name='{name}'>: parameter {parameter} = '{value}'" in message
+
+
+def test_what_upstreams_blocks_may_say_of_all_joints_is_taken() -> None:
+    inside = claimed("a", inside='<limits enable="true"/>')
+    state = '<state_interface name="velocity">'
+    inside = inside.replace(
+        state, state[:-1] + ' data_type="double">' + param("initial_value", "0.0")
+    )
+    urdf = robot(ABC, block("one", inside).replace('"system"', '"actuator" is_async="false"'))
+    assert parse_robot_description(urdf, 50.0).joints.names == ("a",)

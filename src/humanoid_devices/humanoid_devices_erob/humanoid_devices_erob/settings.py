@@ -165,8 +165,10 @@ def parse_settings(info: HardwareInfo) -> Settings:
     positions = facts.ring_position.tolist()
     rated = np.array(
         [
-            positive(joint, "rated_torque", place) if joint["rated_torque"] else effort
-            for (place, joint), effort in zip(joints, limits.effort, strict=True)
+            positive(joint, "rated_torque", place)
+            if joint["rated_torque"]
+            else own.rated_effort or effort
+            for own, (place, joint), effort in zip(info.joints, joints, limits.effort, strict=True)
         ]
     )
     per_count = damping_per_count(facts.torque_constant, facts.gear)

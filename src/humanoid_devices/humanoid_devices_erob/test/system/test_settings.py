@@ -27,6 +27,16 @@ def test_complete_block_is_parsed(make_info) -> None:
     np.testing.assert_allclose(settings.rated_torque, 30.0)  # the joint's effort limit
 
 
+def test_a_narrower_effort_limit_of_the_block_does_not_change_the_measured_torque(
+    make_info,
+) -> None:
+    info = make_info(2)
+    joints = tuple(replace(joint, rated_effort=60.0) for joint in info.joints)
+    settings = parse_settings(replace(info, joints=joints))
+    assert settings.rated_torque.tolist() == [60.0, 60.0]
+    assert settings.effort_limit.tolist() == [30.0, 30.0]
+
+
 @pytest.mark.parametrize("rate", [50.0, 100.0, 200.0, 500.0, 1000.0])
 def test_sync0_has_the_period_of_the_loop(make_info, rate: float) -> None:
     settings = parse_settings(make_info(1, update_rate=rate))
