@@ -88,7 +88,7 @@ class ServoRosSide:
     def on_commands(self, message: Float64MultiArray, info: MessageInfo) -> None:
         """Follow a command; log once why one is refused."""
         arrival = self._age.arrival(info, self._context)
-        values = np.array(message.data, dtype=np.float64)
+        values = np.array(message.data[message.layout.data_offset :], dtype=np.float64)
         self._try(lambda: self._controller.receive(values, arrival))
 
     def on_factor(self, message: Float64) -> None:

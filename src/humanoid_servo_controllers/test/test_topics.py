@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from humanoid_control_msgs.msg import ServoState
 from humanoid_control_msgs.srv import SetServoGains, SetVelocityCurve
-from std_msgs.msg import Float64, Float64MultiArray
+from std_msgs.msg import Float64, Float64MultiArray, MultiArrayLayout
 from std_srvs.srv import Trigger
 from test_support.lone_node import LoneNode
 
@@ -105,6 +105,10 @@ def started(kind: type[ServoController], **parameters: float) -> Iterator[Side]:
 def test_commands_and_factors_arrive_and_are_in_the_published_state(side: Side) -> None:
     side.commands.publish(Float64MultiArray(data=[0.5, -1.0]))
     side.efforts([1.0, -2.0])
+    padded = MultiArrayLayout(data_offset=1)
+    side.commands.publish(Float64MultiArray(layout=padded, data=[9.0, 0.25, -1.0]))
+    side.efforts([0.5, -2.0])
+    side.commands.publish(Float64MultiArray(data=[0.5, -1.0]))
     side.factors.publish(Float64(data=0.2))
     side.efforts([1.0, -1.0])
     side.spin_until(

@@ -69,7 +69,10 @@ class PolicyRosSide:
         arrival = self._velocity_age.arrival(info, self._context)
         linear, angular = message.linear, message.angular
         value = np.array([linear.x, linear.y, angular.z])
-        if self._accepted("velocity command", _numbers_problem(value)):
+        problem = _numbers_problem(value)
+        if linear.z or angular.x or angular.y:
+            problem = "linear.z, angular.x and angular.y, expected 0: a policy walks in the plane"
+        if self._accepted("velocity command", problem):
             self._live.velocity.put(VelocityCommand(value, arrival))
 
     def _accepted(self, what: str, problem: str) -> bool:

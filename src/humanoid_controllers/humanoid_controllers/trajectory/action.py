@@ -5,8 +5,6 @@ This is the only module of the package that imports control_msgs, which may be a
 executor busy all the time.
 """
 
-from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
@@ -17,17 +15,14 @@ from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from trajectory_msgs.msg import JointTrajectoryPoint
 
 from humanoid_control_common.middleware.steady_timer import create_steady_timer
-from humanoid_control_common.robot.joints import FloatArray, JointSet
 from humanoid_controller_manager.loop.snapshot import Snapshot
 from humanoid_controller_manager.ros.plugin_context import PluginContext
 from humanoid_controllers.trajectory.controller import JointTrajectoryController
-from humanoid_controllers.trajectory.goal import Goal, Progress, Status, Tolerances
-from humanoid_controllers.trajectory.ros import TrajectoryRosSide, seconds
-from humanoid_motion.errors import MotionRefusedError, Refusal
+from humanoid_controllers.trajectory.goal import Goal, Progress, Status, goal_tolerances
+from humanoid_controllers.trajectory.ros import TrajectoryRosSide
 
 PERIOD: Final = 0.05  # [s] between two updates of the goals: upstream's action_monitor_rate
 STATE_PERIOD: Final = 0.02  # [s] between two states, at least
-ERASED: Final = -1.0  # a tolerance that switches the controller's own off
 
 _CODES: Final = {
     Status.SUCCEEDED: FollowJointTrajectory.Result.SUCCESSFUL,
@@ -67,11 +62,6 @@ class TrajectoryAction:
         return GoalResponse.REJECT if self._planned is None else GoalResponse.ACCEPT
 
     def _plan(self, request: Any) -> Goal:
-        if request.multi_dof_trajectory.points:
-            raise MotionRefusedError(
-                f"multi_dof_trajectory has {len(request.multi_dof_trajectory.points)} points, "
-                "expected none: all joints have one axis"
-            )
         own = goal_tolerances(request, self._controller.tolerances, self._controller.joints)
         return self._side.follow(request.trajectory, own)
 
@@ -134,36 +124,6 @@ class ControllerState:
         progress = self._follower.progress
         message.speed_scaling_factor = 1.0 if progress is None else progress.rate
         self._topic.publish(message)
-
-
-def goal_tolerances(request: Any, own: Tolerances, joints: JointSet) -> Tolerances:
-    """Return the tolerances of a goal: those of the request, else the controller's `own`.
-
-    Of a JointTolerance the position counts. Raises MotionRefusedError for an unknown joint or a
-    value that is not finite.
-    """
-    time = seconds(request.goal_time_tolerance)
-    return replace(
-        own,
-        path=_with(own.path, "path_tolerance", request.path_tolerance, joints),
-        goal=_with(own.goal, "goal_tolerance", request.goal_tolerance, joints),
-        goal_time=time if time > 0.0 else own.goal_time,
-    )
-
-
-def _with(own: FloatArray, what: str, given: Sequence[Any], joints: JointSet) -> FloatArray:
-    found = own.copy()
-    for tolerance in given:
-        if tolerance.name not in joints.names:
-            text = f"{what}: unknown joint {tolerance.name}; known: {', '.join(joints.names)}"
-            raise MotionRefusedError(text, Refusal.INVALID_JOINTS)
-        value = tolerance.position
-        if not (value >= 0.0 or value == ERASED) or not np.isfinite(value):
-            text = f"{what}, {tolerance.name}: {value}, expected 0 or more, or -1 for none"
-            raise MotionRefusedError(text)
-        if value:
-            found[joints.names.index(tolerance.name)] = np.inf if value == ERASED else value
-    return found
 
 
 def _state_of(progress: Progress | None, number: int) -> tuple[Status, str]:

@@ -41,10 +41,11 @@ class JointTrajectoryController(Controller):
                 raise ConfigError(f"{key}: {getattr(parameters, key)}, expected position in it")
         limits = motion_limits(parameters, robot)
         constraints = parameters.constraints
-        stopped = constraints.stopped_velocity_tolerance
+        velocity = "velocity" in parameters.state_interfaces
+        stopped = (velocity and constraints.stopped_velocity_tolerance) or np.inf
         self.tolerances = Tolerances(
             *tolerances(constraints, robot.joints),
-            stopped if stopped and "velocity" in parameters.state_interfaces else np.inf,
+            np.full(len(robot.joints), stopped),
             constraints.goal_time,
         )
         self.joints = robot.joints

@@ -48,7 +48,7 @@ class Follower:
         self._before_begin = 0  # the latter, when the controller took charge
         self._kept: LatestValue[float] = LatestValue()
         everything = np.full(len(joints), np.inf)
-        self._any = Tolerances(everything, everything, np.inf, 0.0)
+        self._any = Tolerances(everything, everything, everything, 0.0)
         self._ended: tuple[tuple[int, Status, str], ...] = ()
         self._waiting: Goal | None = None  # accepted, to begin at its time
         self._scaling: TimeScaling | None = None  # while time on the path is slower
@@ -214,7 +214,7 @@ class Follower:
                 self._brake(Status.PATH_TOLERANCE_VIOLATED, text)
         else:
             wrong = np.abs(state.position - goal.trajectory.end[0]) > limits.goal
-            if not wrong.any() and np.abs(state.velocity).max() <= limits.velocity:
+            if not wrong.any() and (np.abs(state.velocity) <= limits.velocity).all():
                 self._finish(Status.SUCCEEDED, "")
             elif 0.0 < limits.goal_time < time - ends:
                 text = self._beyond(error, wrong, limits.goal) or "the joints still move"

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import NamedTuple
+from typing import Any, Final, NamedTuple
 
-from humanoid_control_common.robot.joints import FloatArray
+import numpy as np
+
+from humanoid_control_common.robot.joints import FloatArray, JointSet
+from humanoid_motion.errors import MotionRefusedError, Refusal
 from humanoid_motion.trajectory.trajectory import Trajectory
+
+ERASED: Final = -1.0  # a tolerance of a request that switches the controller's own off
+# Fields of a goal for joints with several axes.
+_SEVERAL_AXES: Final = ("component_path_tolerance", "component_goal_tolerance")
 
 
 class Status(IntEnum):
@@ -31,8 +39,8 @@ class Tolerances:
 
     path: FloatArray  # [rad] during the motion, (n,)
     goal: FloatArray  # [rad] at the end, (n,)
-    velocity: float  # [rad/s] at the end
-    goal_time: float  # [s] after the end within which they must hold
+    velocity: FloatArray  # [rad/s] at the end, (n,)
+    goal_time: float  # [s] after the end within which they must hold; 0: any
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,3 +99,60 @@ class Progress(NamedTuple):
             # The loop never saw it.
             return Status.PREEMPTED, "another goal came right after it"
         return Status.ACTIVE, ""
+
+
+def goal_tolerances(request: Any, own: Tolerances, joints: JointSet) -> Tolerances:
+    """Return the tolerances of a goal of FollowJointTrajectory: the request's, else `own`.
+
+    As upstream 0 keeps the controller's own and -1 switches it off. Raises MotionRefusedError for
+    an unknown joint, another value below 0 or one that is not finite, and for what would not act:
+    tolerances of accelerations, of velocities on the way, and of joints with several axes.
+    """
+    several = request.multi_dof_trajectory
+    if several.joint_names or several.points or any(getattr(request, it) for it in _SEVERAL_AXES):
+        raise MotionRefusedError(
+            f"multi_dof_trajectory, {', '.join(_SEVERAL_AXES)}: expected none, all joints have "
+            "one axis"
+        )
+    path, goal = (request.path_tolerance, request.goal_tolerance)
+    endless = np.full(len(joints), np.inf)
+    _with(endless, "path_tolerance", path, joints, "velocity", acts=False)
+    for what, given in (("path_tolerance", path), ("goal_tolerance", goal)):
+        _with(endless, what, given, joints, "acceleration", acts=False)
+    asked = request.goal_time_tolerance
+    time = _tolerance(asked.sec + asked.nanosec * 1e-9, own.goal_time, "goal_time_tolerance")
+    return Tolerances(
+        path=_with(own.path, "path_tolerance", path, joints, "position"),
+        goal=_with(own.goal, "goal_tolerance", goal, joints, "position"),
+        velocity=_with(own.velocity, "goal_tolerance", goal, joints, "velocity"),
+        goal_time=time if np.isfinite(time) else 0.0,
+    )
+
+
+def _with(
+    own: FloatArray,
+    what: str,
+    given: Sequence[Any],
+    joints: JointSet,
+    quantity: str,
+    *,
+    acts: bool = True,
+) -> FloatArray:
+    found = own.copy()
+    for tolerance in given:
+        if tolerance.name not in joints.names:
+            text = f"{what}: unknown joint {tolerance.name}; known: {', '.join(joints.names)}"
+            raise MotionRefusedError(text, Refusal.INVALID_JOINTS)
+        row = joints.names.index(tolerance.name)
+        where = f"{what}, {tolerance.name}: {quantity}"
+        found[row] = _tolerance(getattr(tolerance, quantity), found[row], where)
+        if not acts and np.isfinite(found[row]):
+            raise MotionRefusedError(f"{where} {found[row]:g} would not act, expected 0")
+    return found
+
+
+def _tolerance(value: float, own: float, where: str) -> float:
+    """Return the tolerance that a request means by `value`; inf: not checked."""
+    if not (value >= 0.0 or value == ERASED) or not np.isfinite(value):
+        raise MotionRefusedError(f"{where} {value}, expected 0 or more, or -1 for none")
+    return np.inf if value == ERASED else value or own

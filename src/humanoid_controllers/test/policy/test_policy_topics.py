@@ -172,6 +172,8 @@ def test_numbers_of_which_no_observation_can_be_made_are_not_used(
     side.on_velocity(command, UNKNOWN_TIMES)
     command.angular.z = value
     side.on_velocity(command, UNKNOWN_TIMES)
+    command.angular.z, command.linear.z = 0.1, 0.3  # no policy can follow it
+    side.on_velocity(command, UNKNOWN_TIMES)
     assert robot.tick(20).position[1] == pytest.approx(-0.3)
     imu = Imu()
     imu.orientation.w, imu.angular_velocity.y = 1.0, value

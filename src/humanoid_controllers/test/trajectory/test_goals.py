@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import floor, inf, nan
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,7 +15,7 @@ from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.robot.mit_interface import Capability
 from humanoid_controller_manager.controller import CONTROLLER_CONTRACT, RobotFacts
 from humanoid_controllers.trajectory.controller import JointTrajectoryController
-from humanoid_controllers.trajectory.goal import Status
+from humanoid_controllers.trajectory.goal import Status, goal_tolerances
 from humanoid_controllers.trajectory.planner import LEAD
 from humanoid_motion.errors import MotionRefusedError, Refusal
 from humanoid_motion.trajectory.points import Point
@@ -395,3 +397,68 @@ def test_velocity_is_commanded_only_where_it_acts(bench: Any, facts: RobotFacts)
     bench.run(0.5)
     assert bench.command.velocity[1] == 0.0
     assert bench.command.velocity[0] > 0.1
+
+
+def request(time: float = 0.0, **fields: Any) -> SimpleNamespace:
+    """The tolerances of a goal of FollowJointTrajectory; each is one of joint_1."""
+    whole = SimpleNamespace(
+        path_tolerance=[],
+        goal_tolerance=[],
+        component_path_tolerance=[],
+        component_goal_tolerance=[],
+        multi_dof_trajectory=SimpleNamespace(joint_names=[], points=[]),
+        goal_time_tolerance=SimpleNamespace(sec=floor(time), nanosec=round(time % 1 * 1e9)),
+    )
+    for key, values in fields.items():
+        tolerance = {"name": "joint_1", "position": 0.0, "velocity": 0.0, "acceleration": 0.0}
+        setattr(whole, key, [SimpleNamespace(**tolerance | values)])
+    return whole
+
+
+@pytest.fixture
+def strict(make_bench: Any) -> Any:
+    """A controller with tolerances: on the way 0.3, at the end 0.1 rad and 0.1 rad/s, in 2 s."""
+    return make_bench(constraints={"goal_time": 2.0, "joint_1": {"trajectory": 0.3, "goal": 0.1}})
+
+
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [  # on the way, at the end, velocity at the end, time
+        (request(), (0.3, 0.1, 0.1, 2.0)),
+        (request(5.5), (0.3, 0.1, 0.1, 5.5)),
+        (request(-1.0), (0.3, 0.1, 0.1, 0.0)),
+        (request(path_tolerance={"position": 0.2}), (0.2, 0.1, 0.1, 2.0)),
+        (request(goal_tolerance={"position": -1.0}), (0.3, inf, 0.1, 2.0)),
+        (request(goal_tolerance={"velocity": 0.05}), (0.3, 0.1, 0.05, 2.0)),
+        (request(goal_tolerance={"velocity": -1.0}), (0.3, 0.1, inf, 2.0)),
+        (request(path_tolerance={"velocity": -1.0, "acceleration": -1.0}), (0.3, 0.1, 0.1, 2.0)),
+    ],
+)
+def test_the_tolerances_of_a_goal_take_the_place_of_the_controllers(
+    strict: Any, asked: Any, expected: tuple[float, ...]
+) -> None:
+    controller = strict.controller
+    found = goal_tolerances(asked, controller.tolerances, controller.joints)
+    assert (found.path[1], found.goal[1], found.velocity[1], found.goal_time) == expected
+    others = goal_tolerances(request(), controller.tolerances, controller.joints)
+    assert others.velocity.tolist() == [0.1] * 3
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        request(-7.0),
+        request(-0.5),
+        request(path_tolerance={"name": "knee"}),
+        request(path_tolerance={"position": nan}),
+        request(path_tolerance={"velocity": 0.05}),
+        request(path_tolerance={"acceleration": 0.3}),
+        request(goal_tolerance={"acceleration": 0.3}),
+        request(goal_tolerance={"velocity": -0.5}),
+        request(component_path_tolerance={}),
+        request(component_goal_tolerance={}),
+    ],
+)
+def test_a_tolerance_of_a_goal_that_would_not_act_is_refused(strict: Any, asked: Any) -> None:
+    with pytest.raises(MotionRefusedError):
+        goal_tolerances(asked, strict.controller.tolerances, strict.controller.joints)

@@ -67,7 +67,8 @@ def not_admitted(batch: SdoBatch) -> Future[Results] | None:
             batch, f"{len(batch.objects)} objects in one batch, expected at most {MOST_OBJECTS}"
         )
     if not batch.write:
-        return None
+        has_data = any(target.data for target in batch.objects)
+        return refused(batch, "a read request has no data: is it to write?") if has_data else None
     reasons = [_forbidden(target, batch.mode) for target in batch.objects]
     if not any(reasons):
         return None

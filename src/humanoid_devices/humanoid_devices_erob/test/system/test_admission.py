@@ -51,6 +51,10 @@ def test_reference_and_memory_of_a_drive_in_operation_stay_as_they_are(
     assert refusals(SdoObject(0, index, subindex), mode=mode, write=False) == []
 
 
+def test_a_read_request_with_data_is_refused_as_a_whole() -> None:
+    assert len(refusals(OPENING, SdoObject(0, 0x6041, 0), write=False)) == 2
+
+
 @pytest.mark.parametrize("index", [0x1600, 0x1A00, 0x1C00, 0x1C12, 0x1C13, 0x1C32, 0x1C33])
 def test_set_up_of_the_process_data_is_not_written(index: int) -> None:
     (message,) = refusals(SdoObject(0, index, 1, b"\0\0"))
@@ -93,8 +97,9 @@ def test_batch_with_a_forbidden_object_is_refused_as_a_whole() -> None:
 
 @pytest.mark.parametrize("write", [True, False])
 def test_batch_of_too_many_objects_is_refused(write: bool) -> None:
-    assert refusals(*[GAIN] * MOST_OBJECTS, write=write) == []
-    messages = refusals(*[GAIN] * (MOST_OBJECTS + 1), write=write)
+    target = GAIN if write else SdoObject(0, *POSITION_GAIN)
+    assert refusals(*[target] * MOST_OBJECTS, write=write) == []
+    messages = refusals(*[target] * (MOST_OBJECTS + 1), write=write)
     assert set(messages) == {"257 objects in one batch, expected at most 256"}
 
 
