@@ -13,6 +13,7 @@ from humanoid_motion.errors import MotionRefusedError, Refusal
 # The check of the limits takes about 30 µs per point; the sender's other requests wait for it.
 MOST_POINTS: Final = 1000
 SHORTEST: Final = 1e-3  # [s] between two points: no loop is faster
+NEAR: Final = 1e-4  # [rad] between two points of which one may be left out: no encoder tells them
 LONGEST: Final = 86_400.0  # [s], a day
 LARGEST: Final = 1e6  # [rad, rad/s, rad/s^2], far beyond every limit: no computation overflows
 RESTS: Final = 1e-3  # [rad/s]: a last velocity below it is one at rest
@@ -54,6 +55,7 @@ def checked_points(
     rows = _checked_rows(joints, names, partial=partial)
     if not 0 < len(points) <= MOST_POINTS:
         raise MotionRefusedError(f"{len(points)} points, expected 1 to {MOST_POINTS}")
+    points = _with_one_end(points)
     times = _checked_times(points)
     positions = _checked_values("positions", names, points)
     velocities = _given("velocities", names, points)
@@ -78,6 +80,21 @@ def _checked_rows(joints: JointSet, names: Sequence[str], *, partial: bool) -> I
         text = f"without {', '.join(missing)}: allow_partial_joints_goal is false, name all joints"
         raise MotionRefusedError(text, Refusal.INVALID_JOINTS)
     return rows
+
+
+def _with_one_end(points: Sequence[Point]) -> Sequence[Point]:
+    """Return `points` without the last but one if it is the end, too, less than SHORTEST before it.
+
+    Planners sample at a fixed interval (MoveIt at 0.1 s); the rest before the end may be any time.
+    """
+    if len(points) < 3:
+        return points
+    *others, before, end = points
+    short = 0.0 < end.time - before.time < SHORTEST
+    same = len(before.positions) == len(end.positions) and np.allclose(
+        before.positions, end.positions, rtol=0.0, atol=NEAR
+    )
+    return [*others, end] if short and same else points
 
 
 def _checked_times(points: Sequence[Point]) -> FloatArray:
