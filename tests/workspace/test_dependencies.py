@@ -79,6 +79,9 @@ NOT_IMPORTED = {  # declared without an `import`
     "humanoid_devices_sito": "a plug-in that the robot's description names",
     "joy": "bringup starts its node",
     "liburdfdom-tools": "check_urdf, run by tests",
+    "moveit_kinematics": "a plug-in that kinematics.yaml names",
+    "moveit_planners": "the planners that MoveIt's builder configures",
+    "moveit_ros_visualization": "a panel that moveit.rviz names",
     "python3-msgpack": "python-can needs it for its virtual bus between processes",
     "python3-serial": "python-can needs it for slcan",
     "rosidl_default_runtime": "the generated interfaces",
@@ -98,9 +101,6 @@ CIRCULAR = {
     ("lite_description", "humanoid_bringup_lite"),  # the same as of prime_description
     ("prime_description", "humanoid_bringup_prime"),  # the file of joints and drives, by default
 }
-
-# Imported by one launch file only; a comment in the manifest explains why they are not declared.
-OPTIONAL = {"prime_moveit_config": {"moveit_configs_utils"}}
 
 every_package = pytest.mark.parametrize("package", MANIFESTS)
 
@@ -186,7 +186,7 @@ def test_dependencies_are_packages_of_the_workspace_or_known_to_rosdep(package: 
 
 @every_package
 def test_imports_of_a_package_are_declared(package: str) -> None:
-    found = declared(package, "depend", "exec_depend") | OPTIONAL.get(package, set())
+    found = declared(package, "depend", "exec_depend")
     assert keys(imported(package, test=False)) - found == set()
 
 

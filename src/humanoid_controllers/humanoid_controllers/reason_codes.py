@@ -40,9 +40,10 @@ REQUEST_OVERTAKEN: Final = CODES.add(
 )
 REQUEST_LATE: Final = CODES.add(
     "REQUEST_LATE",
-    "A request came long after it was made: its connection was interrupted, or a clock was set.",
+    "A request came long after it was made, or after another switch: its connection was "
+    "interrupted, or a clock was set.",
     "Release the gamepad's buttons, and repeat the request if it is still needed. A program of "
-    "your own leaves its stamp 0, or copies that of the latest statement.",
+    "your own leaves stamp and switch number 0, or copies those of the latest statement.",
 )
 POWERING_DOWN: Final = CODES.add(
     "POWERING_DOWN",

@@ -56,6 +56,20 @@ def test_wrong_points_are_refused_by_place(
     assert refused.value.refusal is Refusal.INVALID_GOAL
 
 
+@pytest.mark.parametrize(("moves", "taken"), [(1e-5, True), (0.01, False)])
+def test_an_end_that_comes_right_after_its_twin_is_taken(
+    joints: Any, moves: float, taken: bool
+) -> None:
+    points = [Point(0.1, [0.0]), Point(0.2, [1.0 - moves]), Point(0.2004, [1.0])]
+    if not taken:
+        with pytest.raises(MotionRefusedError, match="point 2: time_from_start"):
+            checked_points(joints(1), NAMES[:1], points, partial=False)
+        return
+    found = checked_points(joints(1), NAMES[:1], points, partial=False)
+    assert found.times.tolist() == [0.1, 0.2004]
+    assert found.positions.tolist() == [[0.0], [1.0]]
+
+
 @pytest.mark.parametrize(
     ("names", "text"),
     [

@@ -17,9 +17,9 @@ def damped(tmp_path_factory: pytest.TempPathFactory) -> Prime:
     return prime
 
 
-def request(prime: Prime, mode: Mode, stamp: Time) -> None:
-    """Publish a request with the stamp of a statement; wait for statements made after it."""
-    message = ControlMode(mode=int(mode))
+def request(prime: Prime, mode: Mode, stamp: Time, number: int = 0) -> None:
+    """Publish a request with stamp and number of a statement; wait for statements after it."""
+    message = ControlMode(mode=int(mode), switch_number=number)
     message.header.stamp = stamp
     publisher = prime.client.node.create_publisher(ControlMode, "control_mode", 10)
     prime.client.until(lambda: publisher.get_subscription_count() > 1, "the mode manager")
@@ -37,6 +37,15 @@ def test_a_request_to_an_old_statement_is_refused_and_one_to_the_latest_is_not(
     assert client.now.mode == Mode.DAMPING
     assert list(client.now.reason_codes) == ["LOAD_REFUSED", "REQUEST_LATE"]
     request(damped, Mode.STANDBY, client.now.header.stamp)
+    client.until(lambda: client.now.mode == Mode.STANDBY, "STANDBY")
+
+
+def test_a_request_that_was_decided_on_another_switch_number_is_refused(damped: Prime) -> None:
+    client = damped.client
+    client.enter(Mode.DAMPING)
+    request(damped, Mode.STANDBY, Time(), client.now.switch_number + 1)
+    assert list(client.now.reason_codes) == ["LOAD_REFUSED", "REQUEST_LATE"]
+    request(damped, Mode.STANDBY, Time(), client.now.switch_number)
     client.until(lambda: client.now.mode == Mode.STANDBY, "STANDBY")
 
 

@@ -11,13 +11,13 @@ from humanoid_control_cli.robot.command import Timeout
 def load(
     file: Annotated[
         Path,
-        typer.Argument(
-            exists=True, dir_okay=False, help="YAML file of one controller: type and parameters."
-        ),
+        typer.Argument(help="YAML file of one controller: type and parameters; or its name."),
     ],
     timeout: Timeout = 10.0,
 ) -> None:
     """Load a controller into the running robot; it replaces those of its mode with its joints.
+
+    A controller that is loaded already needs its name only.
 
     Its mode must not be in force. The workspace with its plugin must be sourced in this shell, or
     in the one that started the robot. Code that the robot has imported already stays as it was:
@@ -26,6 +26,8 @@ def load(
     from humanoid_control_cli.client import Client
     from humanoid_control_cli.controllers.requests import load_file
 
+    if not file.is_file() and (file.suffix or file != Path(file.name)):
+        raise typer.BadParameter(f"file '{file}' does not exist")
     with Client(timeout) as client:
         loaded = load_file(client, file)
     typer.echo(loaded.message)

@@ -28,12 +28,15 @@ class LoadResult(NamedTuple):
 
 
 def load_file(client: Client, file: Path) -> LoadResult:
-    """Load the controller of `file`; its plug-in may be in a workspace that this shell sourced.
+    """Load the controller of `file`, or the loaded one of this name.
+
+    The plug-in of a file may be in a workspace that this shell sourced.
 
     Raises RefusedError with the reason, NoAnswerError.
     """
     folders = os.environ.get("PYTHONPATH", "").split(os.pathsep)
-    request = LoadController.Request(file=str(file.resolve()), python_folders=folders)
+    word = str(file.resolve() if file.is_file() else file)
+    request = LoadController.Request(file=word, python_folders=folders)
     answer = client.accepted(LoadController, LOAD, request)
     return LoadResult(answer.message, _WAYS_IN[Mode(answer.mode)])
 

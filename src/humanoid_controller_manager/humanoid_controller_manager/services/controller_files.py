@@ -40,9 +40,12 @@ class ControllerFiles:
     def load(self, file: str, folders: Sequence[str] = ()) -> tuple[str, Change]:
         """Load and configure the controller of `file`; return its name and what changed.
 
-        One of the same name is replaced. An unknown plug-in is searched in `folders`, too. Raises
-        ConfigError and ControllerError; nothing is changed then.
+        One of the same name is replaced. Without a slash `file` is the name of a loaded controller,
+        which is put before the others of its mode. An unknown plug-in is searched in `folders`,
+        too. Raises ConfigError and ControllerError; nothing is changed then.
         """
+        if "/" not in file:
+            return file, self.lifecycle.prefer(file)
         name, entry = controller_of(Path(file), self.namespace)
         forget_plugins()  # it may have been installed since the start
         if entry.type not in known_plugins(CONTROLLERS):

@@ -108,7 +108,9 @@ class Lifecycle:
     def bring_up(self, entries: Mapping[str, ControllerEntry]) -> None:
         """Load and configure `entries` in order and activate broadcasters, before the loop runs.
 
-        Raises ConfigError also for two controllers of one mode that claim the same joint.
+        Of controllers of one mode that claim all joints the first one is in charge by default.
+
+        Raises ConfigError also for two controllers of one mode whose lists share a joint.
         """
         for name, entry in entries.items():
             self._add(name, entry)
@@ -172,6 +174,25 @@ class Lifecycle:
             return self.in_executor(
                 lambda: self._put_first(replace(record, configured=configured), mode)
             )
+
+    def prefer(self, name: str) -> Change:
+        """Put a configured mode controller before the others of its mode.
+
+        Raises ControllerError if there is none of this `name`, or while its mode is in force.
+        """
+
+        def do() -> Change:
+            record = self.registry.get(name, "load")
+            mode = record.mode
+            if mode is None or record.slot is None:
+                raise ControllerError(f"'{name}' is no mode controller that is configured")
+            self._refuse_in_force(record)
+            refuse_overlap(record, self.registry.records.values(), self.robot.joints)
+            before = member_names(self.registry.of_mode(mode) or "")
+            self.registry.put_first(record)
+            return Change(mode, before, member_names(self.registry.of_mode(mode) or ""))
+
+        return self.in_executor(do)
 
     def take_out(self, name: str) -> Change:
         """Unload a mode controller that is inactive or unconfigured; return what is left."""

@@ -10,6 +10,7 @@ from humanoid_control_common.rules.modes import Mode
 from humanoid_controller_manager.controller import RobotFacts
 from humanoid_controller_manager.loop.snapshot import MemberReport, Phase, Snapshot
 from humanoid_controller_manager.ros.parameters import ControllerEntry
+from humanoid_controller_manager.switching.lifecycle import Change
 from humanoid_controller_manager.switching.registry import State, listeners_of, slots_of
 
 
@@ -80,6 +81,18 @@ def test_each_member_in_charge_is_active_and_left_alone(world: Any) -> None:
     assert [world.state(name) for name in ("left", "right")] == [State.ACTIVE] * 2
 
 
+def test_of_controllers_with_all_joints_the_first_is_in_charge_and_the_others_wait(
+    new_world: Any,
+) -> None:
+    _bring_up(new_world, first=None, second=None)
+    assert new_world.registry.of_mode(Mode.STANDBY) == "first"
+    assert new_world.state("second") is State.INACTIVE
+    change = new_world.lifecycle.prefer("second")
+    assert change == Change(Mode.STANDBY, ("first",), ("second",))
+    assert new_world.registry.of_mode(Mode.STANDBY) == "second"
+    assert all(side.open for side in new_world.sides)
+
+
 @pytest.mark.parametrize(
     ("joints", "message"),
     [
@@ -94,10 +107,6 @@ def test_each_member_in_charge_is_active_and_left_alone(world: Any) -> None:
         (
             {"s": None, "t": ["b"]},
             r"^c.yaml:2: 's' \(c.yaml:1\) and 't' .* together: s claims all joints. Give each",
-        ),
-        (
-            {"s": None, "t": None},
-            r"^c.yaml:2: 's' \(c.yaml:1\) and 't' .* together: s and t claim all joints. Give each",
         ),
     ],
 )

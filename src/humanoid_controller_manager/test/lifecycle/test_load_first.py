@@ -67,6 +67,7 @@ def test_a_mode_in_force_or_on_its_way_keeps_its_controllers(running: Any, where
     for change in (
         lambda: running.lifecycle.load_first("new", STIFF),
         lambda: running.lifecycle.take_out("right"),
+        lambda: running.lifecycle.prefer("right"),
     ):
         with pytest.raises(ControllerError, match="STANDBY is in force, or about to be: leave it"):
             change()
@@ -88,6 +89,15 @@ def test_controller_that_the_joints_cannot_run_replaces_no_controller(running: A
         running.lifecycle.load_first("right", ControllerEntry(type="x/Strong"))
     assert running.registry.of_mode(Mode.STANDBY) == "left+right"
     assert running.open_sides == 2
+
+
+@pytest.mark.parametrize("name", ["nobody", "speaker", "raw"])
+def test_only_a_configured_mode_controller_is_preferred(running: Any, name: str) -> None:
+    running.entries |= {"speaker": ControllerEntry(type="x/PlainBroadcaster"), "raw": STIFF}
+    running.lifecycle.load("speaker")
+    running.lifecycle.load("raw")
+    with pytest.raises(ControllerError, match=f"'{name}'"):
+        running.lifecycle.prefer(name)
 
 
 def test_broadcasters_are_not_loaded_like_this(running: Any) -> None:

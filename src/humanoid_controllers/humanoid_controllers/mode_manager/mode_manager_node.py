@@ -252,7 +252,12 @@ class ModeManagerNode(Companion, SwitchAuthority):
         intent = INTENT_OF_MODE[Mode(message.mode)]
         forced = intent is Intent.ZERO_TORQUE and message.status_message == FORCE
         stamp = message.header.stamp
-        late = self._recent.late_refusal(intent, stamp.sec * 10**9 + stamp.nanosec)
+        late = self._recent.late_refusal(
+            intent,
+            stamp.sec * 10**9 + stamp.nanosec,
+            message.switch_number,
+            self._modes.observed.switch_number,
+        )
         self._handle_in_time(Intent.FORCE_ZERO_TORQUE if forced else intent, late)
 
     def _on_joy(self, message: Joy, info: MessageInfo) -> None:
