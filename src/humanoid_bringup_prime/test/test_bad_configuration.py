@@ -134,7 +134,7 @@ WRONG_DESCRIPTIONS = {
     "missing interface": (
         '<command_interface name="stiffness">',
         '<command_interface name="position">',
-        r"<ros2_control name='PrimeMock'>: joint 'left_shoulder_pitch': <command_interface>",
+        r"name='PrimeMock'>: <joint name='left_shoulder_pitch'>: two <command_interface> 'position'",
     ),
     "unknown joint": (
         "<hardware>",
@@ -144,7 +144,7 @@ WRONG_DESCRIPTIONS = {
     "joint twice": (
         "<hardware>",
         '<joint name="left_elbow_pitch"/><hardware>',
-        r"joint 'left_elbow_pitch' is in <ros2_control name='PrimeMock'> and again in 'PrimeMock'",
+        r"<ros2_control name='PrimeMock'>: two <joint> 'left_elbow_pitch', expected one",
     ),
     "unknown hardware": (
         "mock_components/GenericSystem",

@@ -44,6 +44,7 @@ def test_every_mode_has_the_gains_of_the_documents_on_both_families(shipped: Any
     for controller in (
         "standby_controller",
         "remote_policy_controller",
+        "trajectory_controller",
         "joint_stream_controller",
     ):
         found = shipped[controller]
@@ -63,6 +64,7 @@ def test_the_robot_starts_limp_and_every_controller_falls_back_to_softer_ones(
         manager["standby_controller"],
         manager["rl_policy_controller"],
         manager["remote_policy_controller"],
+        manager["trajectory_controller"],
         shipped["joint_stream_controller"],
     ):
         assert controller["fallback_controllers"] == SOFTER

@@ -1,7 +1,7 @@
 """Prime in MuJoCo, or as a mock, with move_group and rviz; `hc` leads it to REMOTE."""
 
 from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription
-from launch.substitutions import EqualsSubstitution, LaunchConfiguration, PathJoinSubstitution
+from launch.substitutions import EqualsSubstitution, LaunchConfiguration
 from launch_ros.substitutions import FindPackageShare
 
 from launch import LaunchDescription
@@ -10,9 +10,7 @@ from launch import LaunchDescription
 def generate_launch_description() -> LaunchDescription:
     backend, namespace = LaunchConfiguration("backend"), LaunchConfiguration("namespace")
     own = FindPackageShare("prime_moveit_config")
-    robot = PathJoinSubstitution(
-        [FindPackageShare("humanoid_bringup_prime"), "launch", [backend, ".launch.py"]]
-    )
+    robot = [FindPackageShare("humanoid_bringup_prime"), "/launch/", backend, ".launch.py"]
     moveit = {"use_sim_time": EqualsSubstitution(backend, "mujoco"), "namespace": namespace}
     return LaunchDescription(
         [
@@ -20,9 +18,7 @@ def generate_launch_description() -> LaunchDescription:
             DeclareLaunchArgument("namespace", default_value=""),
             IncludeLaunchDescription(robot, launch_arguments={"namespace": namespace}.items()),
             *(
-                IncludeLaunchDescription(
-                    PathJoinSubstitution([own, "launch", file]), launch_arguments=moveit.items()
-                )
+                IncludeLaunchDescription([own, "/launch/", file], launch_arguments=moveit.items())
                 for file in ("move_group.launch.py", "moveit_rviz.launch.py")
             ),
         ]
