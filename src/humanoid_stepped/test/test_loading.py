@@ -53,6 +53,20 @@ def test_a_controller_is_loaded_runs_and_is_unloaded(any_robot: Stack, tmp_path:
     assert "REMOTE is remote_policy_controller" in answer.message
 
 
+def test_the_shipped_trajectory_controller_is_put_in_charge_by_its_name(prime: Stack) -> None:
+    prime.damped()
+    for name in ("trajectory_controller", "remote_policy_controller"):
+        assert _asked(prime, LoadController, "load_file", file=name).success
+        prime.enter(Mode.STANDBY)
+        prime.client.until(prime.has_finished_standby, "the ready pose")
+        prime.enter(Mode.REMOTE)
+        assert prime.client.now.controller_name == name
+        refused = _asked(prime, LoadController, "load_file", file="trajectory_controller")
+        assert "REMOTE is in force" in refused.message
+        prime.damped()
+    assert not _asked(prime, LoadController, "load_file", file="nobody").success
+
+
 HASTY = """
 from asyncio import CancelledError
 from humanoid_controllers.standby import StandbyController

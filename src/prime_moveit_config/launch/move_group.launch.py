@@ -1,39 +1,28 @@
 """MoveIt's move_group for Prime; the robot is brought up beside it."""
 
-from launch.actions import DeclareLaunchArgument
+from launch.actions import DeclareLaunchArgument, GroupAction
 from launch.substitutions import LaunchConfiguration
-from launch_ros.actions import Node
-from launch_ros.parameter_descriptions import ParameterValue
+from launch_ros.actions import PushROSNamespace, SetParameter, SetRemap
 from moveit_configs_utils import MoveItConfigsBuilder
+from moveit_configs_utils.launches import generate_move_group_launch
 
 from launch import LaunchDescription
 
 
 def generate_launch_description() -> LaunchDescription:
-    configuration = MoveItConfigsBuilder("prime").to_moveit_configs()
-    simulated = ParameterValue(LaunchConfiguration("use_sim_time"), value_type=bool)
-    move_group = Node(
-        package="moveit_ros_move_group",
-        executable="move_group",
-        namespace=LaunchConfiguration("namespace"),
-        output="screen",
-        parameters=[
-            configuration.to_dict(),
-            {"use_sim_time": simulated, "publish_robot_description_semantic": True},
-        ],
-        remappings=[("joint_states", "prime/joint_states")],
-    )
+    moveit = generate_move_group_launch(MoveItConfigsBuilder("prime").to_moveit_configs())
     return LaunchDescription(
         [
-            DeclareLaunchArgument(
-                "use_sim_time",
-                default_value="false",
-                choices=["true", "false"],
-                description="true with mujoco.launch.py: its joint states have simulated time",
+            # true with mujoco.launch.py: its joint states have simulated time.
+            DeclareLaunchArgument("use_sim_time", default_value="false", choices=["true", "false"]),
+            DeclareLaunchArgument("namespace", default_value=""),  # that of the bring-up
+            GroupAction(
+                [
+                    PushROSNamespace(LaunchConfiguration("namespace")),
+                    SetParameter("use_sim_time", LaunchConfiguration("use_sim_time")),
+                    SetRemap("joint_states", "prime/joint_states"),
+                    *moveit.entities,
+                ]
             ),
-            DeclareLaunchArgument(
-                "namespace", default_value="", description="That of the robot's bring-up."
-            ),
-            move_group,
         ]
     )

@@ -1,36 +1,27 @@
 """rviz with MoveIt's panel, beside `move_group.launch.py`."""
 
-from launch.actions import DeclareLaunchArgument
+from launch.actions import DeclareLaunchArgument, GroupAction
 from launch.substitutions import LaunchConfiguration
-from launch_ros.actions import Node
-from launch_ros.parameter_descriptions import ParameterValue
+from launch_ros.actions import PushROSNamespace, SetParameter
 from moveit_configs_utils import MoveItConfigsBuilder
+from moveit_configs_utils.launches import generate_moveit_rviz_launch
 
 from launch import LaunchDescription
 
 
 def generate_launch_description() -> LaunchDescription:
-    configuration = MoveItConfigsBuilder("prime").to_moveit_configs()
-    simulated = ParameterValue(LaunchConfiguration("use_sim_time"), value_type=bool)
-    rviz = Node(
-        package="rviz2",
-        executable="rviz2",
-        namespace=LaunchConfiguration("namespace"),
-        output="log",
-        arguments=["-d", str(configuration.package_path / "config/moveit.rviz")],
-        parameters=[
-            configuration.robot_description,
-            configuration.robot_description_semantic,
-            configuration.robot_description_kinematics,
-            configuration.planning_pipelines,
-            configuration.joint_limits,
-            {"use_sim_time": simulated},
-        ],
-    )
+    moveit = generate_moveit_rviz_launch(MoveItConfigsBuilder("prime").to_moveit_configs())
     return LaunchDescription(
         [
-            DeclareLaunchArgument("use_sim_time", default_value="false"),
-            DeclareLaunchArgument("namespace", default_value=""),
-            rviz,
+            # true with mujoco.launch.py: its joint states have simulated time.
+            DeclareLaunchArgument("use_sim_time", default_value="false", choices=["true", "false"]),
+            DeclareLaunchArgument("namespace", default_value=""),  # that of the bring-up
+            GroupAction(
+                [
+                    PushROSNamespace(LaunchConfiguration("namespace")),
+                    SetParameter("use_sim_time", LaunchConfiguration("use_sim_time")),
+                    *moveit.entities,
+                ]
+            ),
         ]
     )

@@ -186,11 +186,7 @@ class Lifecycle:
             mode = record.mode
             if mode is None or record.slot is None:
                 raise ControllerError(f"'{name}' is no mode controller that is configured")
-            self._refuse_in_force(record)
-            refuse_overlap(record, self.registry.records.values(), self.robot.joints)
-            before = member_names(self.registry.of_mode(mode) or "")
-            self.registry.put_first(record)
-            return Change(mode, before, member_names(self.registry.of_mode(mode) or ""))
+            return self._put_first(record, mode)
 
         return self.in_executor(do)
 
@@ -267,9 +263,9 @@ class Lifecycle:
         old = self.registry.records.get(record.name)
         before = member_names(self.registry.of_mode(mode) or "")
         self.registry.put_first(record)
-        if record.configured is not None:
+        if record.configured is not None and old is not record:
             record.configured.side.begin()
-        if old is not None and old.configured is not None:
+        if old is not None and old.configured is not None and old is not record:
             old.configured.close()
         return Change(mode, before, member_names(self.registry.of_mode(mode) or ""))
 
