@@ -134,7 +134,7 @@ WRONG_DESCRIPTIONS = {
     "missing interface": (
         '<command_interface name="stiffness">',
         '<command_interface name="position">',
-        r"name='PrimeMock'>: <joint name='left_shoulder_pitch'>: two <command_interface> 'position'",
+        r"'PrimeMock'>: <joint name='left_shoulder_pitch'>: two <command_interface> 'position'",
     ),
     "unknown joint": (
         "<hardware>",

@@ -25,7 +25,6 @@ from humanoid_recording.topics import JOINT_STATES
 if TYPE_CHECKING:
     from src.humanoid_control_cli.test.conftest import Starter
 
-EXAMPLE = Path(__file__).parents[3] / "docs/examples/trajectory.yaml"
 TIMEOUT = 30.0  # [s]; a dead-man's switch
 MOTION = """robot: prime
 recorded: '2026-11-24T03:12:00Z'
@@ -53,7 +52,7 @@ def to_standby(modes: ModeClient) -> None:
 
 def to_trajectories(robot: Starter, modes: ModeClient) -> None:
     modes.request(Intent.DAMP)
-    assert robot.ask("load", str(EXAMPLE))[0] == 0
+    assert robot.ask("load", "trajectory_controller")[0] == 0
     to_standby(modes)
     modes.request(Intent.START_REMOTE)
 

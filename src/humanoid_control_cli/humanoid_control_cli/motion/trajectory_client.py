@@ -146,8 +146,8 @@ class TrajectoryClient:
             if ModeClient(client).is_gone():
                 raise client.no_control_process()
             raise RobotError(
-                "no trajectory controller is loaded: add one to the robot's controllers, or `hc load` "
-                "its file in another mode than REMOTE; see docs/trajectories.md"
+                "no trajectory controller is loaded: add one to the robot's controllers, or "
+                "`hc load` its file in another mode than REMOTE; see docs/trajectories.md"
             )
         client.wait(lambda: False, SETTLING)
         names = found()

@@ -27,8 +27,8 @@ class RecentStatements:
     def late_refusal(self, intent: Intent, stamp: int, decided: int, in_force: int) -> Reason:
         """Return why a request with `stamp` [ns] is refused; DAMP, and one without stamp, is not.
 
-        A link that comes back delivers what was requested meanwhile: see the gamepad. So is one that
-        was `decided` on another switch number, unless 0, than that `in_force`.
+        A link that comes back delivers what was requested meanwhile: see the gamepad. So is one
+        that was `decided` on another switch number, unless 0, than that `in_force`.
         """
         if intent is not Intent.DAMP and decided not in (0, in_force):
             text = f"it was decided on switch number {decided}, in force is {in_force}"

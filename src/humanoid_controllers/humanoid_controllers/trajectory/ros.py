@@ -82,7 +82,7 @@ class TrajectoryRosSide:
     """Callbacks in the executor's thread, which plan; `publish` in the publisher's thread."""
 
     def __init__(self, context: PluginContext, controller: JointTrajectoryController) -> None:
-        self._context, self._name = context, context.node.get_name()
+        self._context = context
         self._planner = controller.planner
         self._follower = controller.follower
         self._jog_timeout = controller.jog_timeout
@@ -201,7 +201,7 @@ class TrajectoryRosSide:
             return f"{NOT_IN_CHARGE}: `hc mode remote` first"
         return (
             f"{NOT_IN_CHARGE}: {snapshot.mode.name} is {snapshot.controller}; `hc mode damp`, "
-            f"`hc load {self._name}`, `hc mode standby --wait`, `hc mode remote`"
+            f"`hc load {self._context.node.get_name()}`, `hc mode standby --wait`, `hc mode remote`"
         )
 
     def _refused(self, reason: str) -> None:

@@ -269,7 +269,11 @@ def test_the_delay_of_a_sender_is_known_from_its_trajectories_in_other_modes(sid
     ("mode", "controller", "remedy"),
     [
         (Mode.DAMPING, "damping_controller", "`hc mode remote` first"),
-        (Mode.REMOTE, "teach_controller", "REMOTE is teach_controller; `hc mode damp`, `hc load trajectory_controller`"),
+        (
+            Mode.REMOTE,
+            "teach_controller",
+            "REMOTE is teach_controller; `hc mode damp`, `hc load tr",
+        ),
     ],
 )
 def test_the_state_reports_that_the_controller_is_not_in_charge(
