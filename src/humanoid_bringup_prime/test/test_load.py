@@ -7,6 +7,9 @@ from typing import Any
 import pytest
 import yaml
 from humanoid_control_msgs.msg import ControlMode
+from humanoid_control_msgs.srv import MoveJoints
+from rcl_interfaces.msg import Log
+from rcl_interfaces.srv import GetParameters
 from test_support.programs.prepared_programs import PreparedPrograms
 from test_support.programs.started_process import StartedProcess
 
@@ -39,6 +42,27 @@ class Robot:
         command = ["hc", *map(str, words), "--timeout", "30"]
         running = StartedProcess(command, self.folder / "output.txt", self._prepared)
         return running.wait(), running.text()
+
+    def call(self, kind: Any, name: str, **fields: Any) -> Any:
+        """Call a service; return the answer."""
+        proxy = self.client.node.create_client(kind, name)
+        self.client.until(proxy.service_is_ready, name)
+        answer = proxy.call_async(kind.Request(**fields))
+        self.client.until(answer.done, f"an answer of {name}")
+        self.client.node.destroy_client(proxy)
+        return answer.result()
+
+    def nodes(self) -> list[str]:
+        """The absolute names of the nodes in the graph; of the hidden ones none."""
+        found = self.client.node.get_node_names_and_namespaces()
+        return [f"{space.rstrip('/')}/{name}" for name, space in found if name[0] != "_"]
+
+    def names(self) -> set[str]:
+        """The names of nodes, topics and services in the graph, those of actions too."""
+        node = self.client.node
+        topics = [name for name, _ in node.get_topic_names_and_types()]
+        services = [name for name, _ in node.get_service_names_and_types()]
+        return {*self.nodes(), *topics, *services}
 
 
 @pytest.fixture
@@ -94,3 +118,40 @@ def test_refused_load_or_unload_names_the_error_and_changes_nothing(robot: Robot
     code, text = robot.hc("unload", "damping_controller")
     assert code == 1
     assert "the loop falls back to it (safe_controllers)" in text
+
+
+TRAJECTORY = Path(__file__).resolve().parents[3] / "docs/examples/trajectory.yaml"
+
+
+def test_no_name_of_an_unloaded_or_replaced_controller_is_left_in_the_graph(robot: Robot) -> None:
+    def own() -> set[str]:
+        return {name for name in robot.names() if "trajectory_controller" in name}
+
+    for _ in range(2):  # the second instance replaces the first
+        assert robot.hc("load", TRAJECTORY)[0] == 0
+        robot.client.until(lambda: "/trajectory_controller/state" in own(), "its topic")
+    assert robot.hc("unload", "trajectory_controller")[0] == 0
+    robot.client.until(lambda: not own(), "the end of all its names")
+
+
+def test_controllers_have_parameters_and_a_log_for_the_tools_of_ros(robot: Robot) -> None:
+    logged: list[Log] = []
+    node = robot.client.node
+    node.create_subscription(Log, "/rosout", logged.append, 1000)
+
+    def stiffness(name: str) -> float:
+        answer = robot.call(GetParameters, f"/{name}/get_parameters", names=["stiffness"])
+        return float(answer.values[0].double_value)
+
+    assert stiffness("standby_controller") == 20.0
+    for _ in range(2):
+        assert robot.hc("load", TRAJECTORY)[0] == 0
+    assert stiffness("trajectory_controller") == 20.0
+    # `ros2 param list` waits for each node that has none.
+    lists = {f"{name}/list_parameters" for name in robot.nodes() if "operator" not in name}
+    robot.client.until(lambda: lists <= robot.names(), "parameters of every node")
+    assert not robot.call(MoveJoints, "/trajectory_controller/move").success
+    robot.client.until(
+        lambda: any("trajectory_controller" in it.name and it.level == 30 for it in logged),
+        "the refusal in the log",
+    )

@@ -49,7 +49,7 @@ class ImpedanceNode:
     """
 
     def __init__(self, files: Sequence[Document], ros: RosSession) -> None:
-        self.node, self._machine = ros.node(NODE, services=False), ros.machine
+        self.node, self._machine = ros.node(NODE, services=True), ros.machine
         namespace = checked_namespace(self.node.get_namespace())
         document = node_document(NODE, parameters_of(self.node), files, namespace)
         if "joint_names" not in document.content:

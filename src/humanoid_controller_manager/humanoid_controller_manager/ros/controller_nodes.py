@@ -77,9 +77,10 @@ class ControllerNode:
         if _has_callbacks(node):  # a node without callbacks would only slow the executor down
             self.executor.add_node(node)
 
-    def has(self, node: object) -> bool:
+    @property
+    def node(self) -> Node:
         """See RosSide."""
-        return node is self.context.node
+        return self.context.node
 
     def close(self) -> None:
         """See RosSide."""

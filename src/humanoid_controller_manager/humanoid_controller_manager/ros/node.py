@@ -393,6 +393,6 @@ class ControllerManagerNode:
     def _owner(self, node: Node | None) -> str:
         """Return the controller that has `node`; empty if none has it."""
         for name, record in self.registry.records.items():
-            if node is not None and record.configured and record.configured.side.has(node):
+            if node is not None and record.configured and record.configured.side.node is node:
                 return name
         return ""

@@ -13,7 +13,6 @@ from typing import Any, Final, TypeAlias
 
 from controller_manager_msgs import srv
 from controller_manager_msgs.msg import ControllerManagerActivity
-from rclpy.node import Node
 
 from humanoid_control_common.errors import RobotError
 from humanoid_control_common.middleware.qos_profiles import LATCHED
@@ -36,23 +35,29 @@ class ControlServices:
     """All services of one controller manager; their callbacks may wait.
 
     Args:
-        node: carries the services, under the manager's name.
+        node: executes the services, which the manager's node has in the graph; see ParameterNode.
+        changed: called after each change.
         lifecycle: loads, configures, cleans up and unloads.
         switcher: switches.
     """
 
     def __init__(
-        self, node: Node, manager: ControllerManagerNode, lifecycle: Lifecycle, switcher: Switcher
+        self,
+        node: Any,
+        manager: ControllerManagerNode,
+        lifecycle: Lifecycle,
+        switcher: Switcher,
+        changed: Callable[[], None],
     ) -> None:
         self._manager = manager
         self._lifecycle = lifecycle
         self._switcher = switcher
+        self._changed = changed
         self._published: list[tuple[str, State]] = []
         self._publishing = Lock()
         self._activities = manager.node.create_publisher(
             ControllerManagerActivity, "~/activity", LATCHED
         )
-        prefix = manager.node.get_fully_qualified_name()
         for kind, callback in (
             (srv.ListControllers, self._list_controllers),
             (srv.ListControllerTypes, self._list_types),
@@ -66,7 +71,8 @@ class ControlServices:
             (srv.ReloadControllerLibraries, self._reload),
             (srv.SetHardwareComponentState, self._set_component),
         ):
-            node.create_service(kind, f"{prefix}/{_service_name(kind)}", answering(callback))
+            answer = answering(callback)
+            node.create_service_of(manager.node, kind, f"~/{_service_name(kind)}", answer)
 
     def publish_activity(self) -> None:
         """Publish the state of every controller if any changed. From any thread."""
@@ -104,7 +110,7 @@ class ControlServices:
                 response.ok = True
             except RobotError as error:
                 logger.error("%s", error)
-            self.publish_activity()
+            self._changed()
             return response
 
         return callback
@@ -120,7 +126,7 @@ class ControlServices:
         except RobotError as error:
             response.message = str(error)
             logger.error("%s", error)
-        self.publish_activity()
+        self._changed()
         return response
 
     def _reload(self, request: Any, response: Any) -> Any:

@@ -17,18 +17,18 @@ class FileServices:
     """Both services; their callbacks may wait.
 
     Args:
-        node: carries the services.
-        prefix: name of the manager, which the services carry.
+        node: executes the services, see ParameterNode.
+        manager: has the services in the graph.
         changed: called after a change.
     """
 
     def __init__(
-        self, node: Node, prefix: str, files: ControllerFiles, changed: Callable[[], None]
+        self, node: Any, manager: Node, files: ControllerFiles, changed: Callable[[], None]
     ) -> None:
         self._files = files
         self._changed = changed
-        node.create_service(LoadController, f"{prefix}/load_file", self._load)
-        node.create_service(UnloadController, f"{prefix}/unload", self._unload)
+        node.create_service_of(manager, LoadController, "~/load_file", self._load)
+        node.create_service_of(manager, UnloadController, "~/unload", self._unload)
 
     def _load(self, request: Any, response: Any) -> Any:
         def load() -> str:

@@ -26,8 +26,9 @@ from humanoid_controller_manager.ros.execution.callbacks import (
     CallbackFailure,
 )
 from humanoid_controller_manager.ros.execution.executor_calls import ExecutorCalls
-from humanoid_controller_manager.ros.process.ros_session import RosSession
+from humanoid_controller_manager.ros.process.ros_session import ParameterNode, RosSession
 from humanoid_controller_manager.services.controller_files import ControllerFiles
+from humanoid_controller_manager.services.parameter_services import ParameterServices
 from humanoid_controller_manager.services.switcher import LoopChange, Switcher
 from humanoid_controller_manager.switching.switch_requests import SwitchAuthority
 
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from humanoid_controller_manager.services.control_services import ControlServices
 
 MESSAGES: Final = "controller_manager_msgs"
-NODE: Final = "_controller_manager_services"  # hidden: the services carry the manager's name
+NODE: Final = "_controller_manager_services"  # hidden: the graph shows the services at others
 JOIN_TIMEOUT: Final = 1.0  # [s] the end of the process waits for a service that is being answered
 PAUSE: Final = 0.05  # [s] after waiting for callbacks failed
 
@@ -56,6 +57,7 @@ class ServiceThread:
         self._manager, self._ros = manager, ros
         self._offered = find_spec(MESSAGES) is not None
         self._services: ControlServices | None = None  # None while they are not offered
+        self._parameters: ParameterServices | None = None
         guard = manager.node.create_guard_condition(self._do_calls)
         self._executor_calls = ExecutorCalls(guard.trigger, ros.machine)
         in_executor = self._executor_calls.run
@@ -94,6 +96,13 @@ class ServiceThread:
         if self._thread is not None:
             self._thread.join(JOIN_TIMEOUT)
 
+    def _loaded_changed(self) -> None:
+        """Follow a change of the loaded controllers. Called in the thread of the services."""
+        self._publish_activity()
+        if self._parameters is not None:
+            records = self._manager.registry.records.values()
+            self._parameters.follow([it.configured.side.node for it in records if it.configured])
+
     def _publish_activity(self) -> None:
         if self._services is not None:
             self._services.publish_activity()
@@ -111,20 +120,22 @@ class ServiceThread:
         if self._ending:
             return
         node = self._ros.node(NODE, services=False)
-        prefix = self._manager.node.get_fully_qualified_name()
         namespace = checked_namespace(self._manager.node.get_namespace())
         files = ControllerFiles(self._lifecycle, namespace)
-        FileServices(node, prefix, files, self._publish_activity)
+        FileServices(node, self._manager.node, files, self._loaded_changed)
         if self._offered:
             self._offer_control(node)
+        if isinstance(node, ParameterNode):  # the stepped robot has no services of parameters
+            self._parameters = ParameterServices(node)
+        self._loaded_changed()
         self._spin(node)
 
     def _offer_control(self, node: Node) -> None:
         from humanoid_controller_manager.services.control_services import ControlServices
 
-        services = ControlServices(node, self._manager, self._lifecycle, self._switcher)
-        services.publish_activity()
-        self._services = services
+        self._services = ControlServices(
+            node, self._manager, self._lifecycle, self._switcher, self._loaded_changed
+        )
         logger.info("services for `ros2 control` are ready")
 
     def _spin(self, node: Node) -> None:

@@ -55,8 +55,9 @@ class RosSide(Protocol):
         thread.
         """
 
-    def has(self, node: object) -> bool:
-        """Return whether `node` executes its callbacks."""
+    @property
+    def node(self) -> Any:
+        """The node that has the parameters, topics and services."""
 
     def close(self) -> None:
         """Remove topics and services. Called in the executor's thread."""

@@ -154,9 +154,6 @@ class Side:
     def begin(self) -> None:
         self.world.note("begin")
 
-    def has(self, node: object) -> bool:
-        return False
-
     def close(self) -> None:
         self.world.note("close")
         assert self.open

@@ -70,7 +70,7 @@ class RosRobotLink(RobotLink):
     """The robot by its topics and services. Callbacks run in the executor's thread."""
 
     def __init__(self, ros: RosSession, files: Sequence[Document]) -> None:
-        self.node = ros.node(NODE, services=False)
+        self.node = ros.node(NODE, services=True)
         self.namespace = checked_namespace(self.node.get_namespace())
         document = node_document(NODE, parameters_of(self.node), files, self.namespace)
         self.parameters = parse(JointStreamServerParameters, NODE, document)

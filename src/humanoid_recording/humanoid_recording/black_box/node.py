@@ -73,7 +73,7 @@ class BlackBoxNode:
         records: RecordStore = RecordStore(),  # noqa: B008 - without state
         make_store: Callable[[Path, int, int, Machine], Store] = disk_store,
     ) -> None:
-        self.node, self._machine = ros.node(NODE, services=False), ros.machine
+        self.node, self._machine = ros.node(NODE, services=True), ros.machine
         self._namespace = checked_namespace(self.node.get_namespace())
         document = node_document(NODE, parameters_of(self.node), files, self._namespace)
         parameters = parse(BlackBoxParameters, NODE, document)

@@ -171,6 +171,12 @@ class SteppedNode:
         self.services.append(service)
         return service
 
+    def create_service_of(
+        self, owner: SteppedNode, kind: Any, name: str, callback: Callable[..., Any]
+    ) -> Service:
+        """See ParameterNode."""
+        return self.create_service(kind, owner.resolve_service_name(name), callback)
+
     def create_client(self, kind: Any, name: str) -> Client:
         """See rclpy."""
         client = Client(self, kind, self.resolve_service_name(name))

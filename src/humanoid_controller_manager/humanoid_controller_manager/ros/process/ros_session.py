@@ -7,10 +7,13 @@ from contextlib import ExitStack, contextmanager
 from typing import Any, Final
 from weakref import WeakSet
 
+from rclpy.event_handler import EventHandler
 from rclpy.exceptions import InvalidTopicNameException
 from rclpy.impl.implementation_singleton import rclpy_implementation
+from rclpy.impl.rcutils_logger import RcutilsLogger
 from rclpy.node import Node
 from rclpy.parameter import Parameter
+from rclpy.service import Service
 
 from humanoid_control_common.configuration.node_parameters import FixedParameters
 from humanoid_control_common.configuration.parameter_files import for_rcl
@@ -35,6 +38,35 @@ class ParameterNode(FixedParameters, PromptAnswers, KeptTriggers, Node):  # type
     No trigger of its guard conditions is lost.
     """
 
+    log_as: RcutilsLogger | None = None  # the logger in the place of its own
+    _owner: Node | None = None  # of the service that is being created
+
+    @property
+    def handle(self) -> Any:
+        """See rclpy's Node."""
+        return super().handle if self._owner is None else self._owner.handle
+
+    def create_service_of(
+        self, owner: Node, kind: Any, name: str, callback: Callable[..., Any], **options: Any
+    ) -> Service:
+        """Create a service of node `owner` in the graph, which this node executes and destroys."""
+        self._owner = owner
+        try:
+            return self.create_service(kind, name, callback, **options)
+        finally:
+            self._owner = None
+
+    def get_logger(self) -> RcutilsLogger:
+        """See rclpy's Node."""
+        return self.log_as or super().get_logger()
+
+    def destroy_node(self) -> None:
+        """See rclpy's Node, which leaves actions: these would keep the node in the graph."""
+        for waitable in list(self.waitables):
+            if not isinstance(waitable, EventHandler):  # those go with their publishers
+                waitable.destroy()
+        super().destroy_node()
+
 
 class RosSession:
     """The nodes and executors of a process, and the machine that it runs on."""
@@ -42,11 +74,15 @@ class RosSession:
     machine: Machine = LINUX
 
     def __init__(self) -> None:
+        self._logger: RcutilsLogger | None = None  # of the first node with a publisher on /rosout
         self._nodes: WeakSet[Node] = WeakSet()
         self._executors: WeakSet[CallbackExecutor] = WeakSet()
 
     def node(self, name: str, *, services: bool, arguments: Sequence[str] = ()) -> ParameterNode:
         """Return a node that accepts all given parameters; with parameter services if `services`.
+
+        One without them logs under the first node that has them: no publisher on /rosout survives
+        the end of another node of its name, such as the one that a controller's new node replaces.
 
         `arguments`: additional ROS arguments of this node, as after `--ros-args`.
         """
@@ -61,6 +97,10 @@ class RosSession:
             cli_args=["--ros-args", *arguments] if arguments else None,
         )
         self._nodes.add(node)
+        if services:
+            self._logger = self._logger or node.get_logger()
+        elif self._logger is not None:
+            node.log_as = self._logger.get_child(node.get_name())
         return node
 
     def executor(self, service_period: float = 0.0) -> CallbackExecutor:
