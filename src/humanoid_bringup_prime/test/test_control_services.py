@@ -166,6 +166,16 @@ def test_a_switch_by_service_obeys_the_rules_of_control_mode(manager: Manager) -
     client.until(lambda: client.now.mode == ControlMode.REMOTE, "REMOTE")
 
 
+def test_an_activation_alone_is_a_request_for_the_mode_of_the_controller(manager: Manager) -> None:
+    # As by the spawner, and by `set_controller_state … active`.
+    refused = manager.switch(["standby_controller"], [])
+    rule = "Rejected LOAD: requires DAMPING (currently ZERO_TORQUE)"
+    assert (refused.ok, refused.message) == (False, rule)
+    for name in ("damping_controller", "standby_controller", "damping_controller"):
+        assert manager.switch([name], []).ok
+        assert manager.states()[name] == "active"
+
+
 def test_switch_service_refuses_after_a_fall_until_the_fault_is_cleared(manager: Manager) -> None:
     client = manager.client
     manager.enter_standby()

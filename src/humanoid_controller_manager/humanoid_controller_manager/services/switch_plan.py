@@ -2,7 +2,8 @@
 
 One rule is this stack's own: a mode controller is always in charge, or several of one mode that
 claim different joints. A request that activates another one must deactivate those that claim its
-joints. Where the last one is deactivated, the next safe controller follows.
+joints, except one that deactivates nothing: it is a request for another mode, and those in charge
+of the present one leave. Where the last one is deactivated, the next safe controller follows.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -61,6 +62,10 @@ def plan_switch(selection: Selection, candidates: Mapping[str, Candidate], succe
     leaving = [name for name in off if candidates[name].claims]
     entering = [name for name in on if candidates[name].claims]
     in_charge = [n for n, s in candidates.items() if s.claims and s.state is State.ACTIVE]
+    if entering and not selection.deactivate:
+        modes = {candidates[name].mode for name in entering}
+        leaving = [name for name in in_charge if candidates[name].mode not in modes]
+        off += leaving
     staying = [name for name in in_charge if name not in leaving]
     _refuse_conflicts(entering, leaving, staying, candidates)
     take_over: tuple[str, ...] = ()

@@ -158,6 +158,14 @@ def test_controllers_side_by_side_are_exchanged_one_by_one(
     assert (plan.take_over, plan.follows) == (in_charge, False)
 
 
+@pytest.mark.parametrize("strict", [True, False])
+def test_a_controller_of_another_mode_replaces_all_if_the_request_deactivates_none(
+    strict: bool,
+) -> None:
+    plan = plan_switch(Selection(["walker"], [], strict), SIDES, "damped")
+    assert plan == Plan(("walker",), False, ("walker",), ("left", "right"), ())
+
+
 def test_deactivated_last_member_is_followed_by_the_next_safe_controller() -> None:
     plan = plan_switch(Selection([], ["left", "right"], True), SIDES, "damped")
     assert (plan.take_over, plan.follows) == (("damped",), True)
