@@ -44,8 +44,11 @@ setup(
             f"humanoid_control/TeachController = {package_name}.teach.controller:TeachController",
             "humanoid_control/RemotePolicyController = "
             f"{package_name}.remote:RemotePolicyController",
-            "humanoid_control/JointTrajectoryController = "
-            f"{package_name}.trajectory.controller:JointTrajectoryController",
+            *(
+                f"{owner}/JointTrajectoryController = "
+                f"{package_name}.trajectory.controller:JointTrajectoryController"
+                for owner in ("humanoid_control", "joint_trajectory_controller")
+            ),
             "humanoid_control/RlPolicyController = "
             f"{package_name}.policy.controller:RlPolicyController",
         ],
@@ -53,8 +56,11 @@ setup(
             "joint_state_broadcaster/JointStateBroadcaster = "
             f"{package_name}.ros:attach_joint_state_broadcaster",
             f"humanoid_control/RemotePolicyController = {package_name}.ros:attach_remote",
-            "humanoid_control/JointTrajectoryController = "
-            f"{package_name}.trajectory.ros:attach_trajectory",
+            *(
+                f"{owner}/JointTrajectoryController = "
+                f"{package_name}.trajectory.ros:attach_trajectory"
+                for owner in ("humanoid_control", "joint_trajectory_controller")
+            ),
             f"humanoid_control/RlPolicyController = {package_name}.policy.ros:attach_policy",
         ],
     },

@@ -155,3 +155,27 @@ def test_controllers_have_parameters_and_a_log_for_the_tools_of_ros(robot: Robot
         lambda: any("trajectory_controller" in it.name and it.level == 30 for it in logged),
         "the refusal in the log",
     )
+
+
+def test_a_controller_by_its_upstream_name_takes_upstreams_parameters(
+    robot: Robot, tmp_path: Path
+) -> None:
+    parameters = {
+        "type": "joint_trajectory_controller/JointTrajectoryController",
+        "fallback_controllers": ["damping_controller"],
+        "joints": ["left_shoulder_pitch", "left_elbow_pitch"],
+        "command_interfaces": ["position"],
+        "state_interfaces": ["position", "velocity"],
+        "state_publish_rate": 100.0,
+        "action_monitor_rate": 20.0,
+        "interpolate_from_desired_state": True,
+        "allow_integration_in_goal_trajectories": True,
+        "constraints": {"goal_time": 0.0, "left_elbow_pitch": {"trajectory": 0.2, "goal": 0.1}},
+    }
+    file = tmp_path / "arm.yaml"
+    file.write_text(yaml.safe_dump({"arm": {"ros__parameters": parameters}}))
+    code, text = robot.hc("load", file)
+    assert (code, "REMOTE is arm" in text) == (0, True)
+    file.write_text(yaml.safe_dump({"arm": {"ros__parameters": {**parameters, "gains.p": 1.0}}}))
+    code, text = robot.hc("load", file)
+    assert (code, "gains" in text) == (1, True)

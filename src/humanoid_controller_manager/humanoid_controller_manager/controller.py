@@ -149,6 +149,8 @@ class RobotFacts:
     # Makes a check of paths against self-collision; None: the robot's links are not kept apart.
     path_check: Callable[[], PathCheck] | None = None
     no_gravity: str = ""  # why gravity cannot be compensated; empty if it can
+    # Of joints that no controller of a mode claims; None: each has gains of its own.
+    hold_gains: ModeGains | None = None
 
     def __post_init__(self) -> None:
         if self.capabilities is not None:
@@ -171,6 +173,7 @@ class RobotFacts:
             None if self.capabilities is None else self.capabilities[:, rows],
             None if whole is None else lambda: whole().of(rows),
             self.no_gravity,
+            self.hold_gains,
         )
 
 

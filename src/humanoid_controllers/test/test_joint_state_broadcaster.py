@@ -12,6 +12,7 @@ from humanoid_control_msgs.msg import MITCommand
 from sensor_msgs.msg import JointState
 from test_support.lone_node import LoneNode
 
+from humanoid_control_common.errors import ConfigError
 from humanoid_controller_manager.ros.plugin_context import PluginContext
 from humanoid_controllers import ros
 from humanoid_controllers.joint_state_broadcaster import (
@@ -27,12 +28,24 @@ def test_a_broadcaster_keeps_the_topics_it_was_configured_with(facts: Any) -> No
     assert broadcaster.topics == topics
 
 
-@pytest.mark.parametrize("missing", ["joint_states_topic", "joint_commands_topic"])
-def test_missing_topic_of_the_broadcaster_is_refused(missing: str) -> None:
-    topics = {"joint_states_topic": "/a", "joint_commands_topic": "/b"}
-    del topics[missing]
-    with pytest.raises(ValueError, match=missing):
-        BroadcasterParameters.model_validate(topics)
+@pytest.mark.parametrize(
+    ("key", "whole", "part"),
+    [
+        ("joints", [], ["elbow"]),
+        ("interfaces", ["velocity", "position", "effort"], ["position"]),
+        ("use_local_topics", False, True),
+        ("use_urdf_to_filter", True, False),
+        ("map_interface_to_joint_state", {"effort": "effort"}, {"position": "raw_position"}),
+    ],
+)
+def test_upstreams_parameters_are_accepted_if_they_leave_the_joint_states_whole(
+    key: str, whole: object, part: object, facts: Any
+) -> None:
+    broadcaster = JointStateBroadcaster()
+    broadcaster.on_configure(BroadcasterParameters.model_validate({key: whole}), facts)
+    assert broadcaster.topics.joint_states_topic == "prime/joint_states"
+    with pytest.raises(ConfigError, match=key):
+        broadcaster.on_configure(BroadcasterParameters.model_validate({key: part}), facts)
 
 
 def test_a_broadcaster_has_no_part_in_the_loop() -> None:

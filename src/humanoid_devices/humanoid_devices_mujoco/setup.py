@@ -22,10 +22,17 @@ setup(
     license="Apache-2.0",
     entry_points={
         "humanoid_control.hardware": [
-            "mujoco_ros2_control/MujocoSystem = humanoid_devices_mujoco.mujoco_system:MujocoSystem",
+            # The second name is that of the present mujoco_ros2_control.
+            *(
+                f"mujoco_ros2_control/{name} = humanoid_devices_mujoco.mujoco_system:MujocoSystem"
+                for name in ("MujocoSystem", "MujocoSystemInterface")
+            ),
         ],
         "humanoid_control.ros": [
-            "mujoco_ros2_control/MujocoSystem = humanoid_devices_mujoco.ros:attach",
+            *(
+                f"mujoco_ros2_control/{name} = humanoid_devices_mujoco.ros:attach"
+                for name in ("MujocoSystem", "MujocoSystemInterface")
+            ),
         ],
     },
 )

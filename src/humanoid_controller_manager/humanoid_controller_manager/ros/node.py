@@ -251,6 +251,7 @@ class ControllerManagerNode:
             hardware.capabilities,
             None if shapes is None else shapes.path_checks(self._positions),
             no_gravity=gravity if isinstance(gravity, str) else "",
+            hold_gains=hardware.hold_gains,
         )
 
     def _positions(self) -> FloatArray:

@@ -50,7 +50,7 @@ def _checked(plugin: Any, where: str) -> None:
     lacking = [name for name in expected if not hasattr(plugin, name)]
     if lacking:
         raise ConfigError(f"{where} has no {', '.join(lacking)}")
-    _check_parameters(plugin.Parameters, where)
+    _check_parameters(plugin.Parameters, where, takes_joints=not broadcasts)
     if broadcasts:
         if hasattr(plugin, "mode"):
             raise ConfigError(
@@ -69,11 +69,11 @@ def _checked(plugin: Any, where: str) -> None:
     logger.debug("%s has the duties: %s", where, ", ".join(sorted(duties)))
 
 
-def _check_parameters(model: Any, where: str) -> None:
+def _check_parameters(model: Any, where: str, *, takes_joints: bool) -> None:
     """Raise ConfigError for a class `model` that the parameters file cannot fill."""
     if not (isinstance(model, type) and issubclass(model, StrictModel)):
         raise ConfigError(f"{where} has Parameters {model!r}, expected a subclass of StrictModel")
-    if KEY in model.model_fields:
+    if takes_joints and KEY in model.model_fields:
         raise ConfigError(
             f"{where} has a parameter '{KEY}': the manager takes that key and gives the controller "
             "its joints as `robot.joints`. Leave it out"

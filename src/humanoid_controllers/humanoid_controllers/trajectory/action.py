@@ -21,8 +21,6 @@ from humanoid_controllers.trajectory.controller import JointTrajectoryController
 from humanoid_controllers.trajectory.goal import Goal, Progress, Status, goal_tolerances
 from humanoid_controllers.trajectory.ros import TrajectoryRosSide
 
-PERIOD: Final = 0.05  # [s] between two updates of the goals: upstream's action_monitor_rate
-STATE_PERIOD: Final = 0.02  # [s] between two states, at least
 
 _CODES: Final = {
     Status.SUCCEEDED: FollowJointTrajectory.Result.SUCCESSFUL,
@@ -54,7 +52,7 @@ class TrajectoryAction:
             handle_accepted_callback=self._on_accepted,
             cancel_callback=self._on_cancel,
         )
-        self._timer = create_steady_timer(node, PERIOD, self._update_goals)
+        self._timer = create_steady_timer(node, controller.action_period, self._update_goals)
         self._timer.cancel()
 
     def _on_goal(self, request: Any) -> GoalResponse:
@@ -106,7 +104,7 @@ class ControllerState:
 
     def __init__(self, context: PluginContext, controller: JointTrajectoryController) -> None:
         create = context.node.create_publisher
-        self._follower = controller.follower
+        self._follower, self._period = controller.follower, controller.state_period
         self._topic = create(JointTrajectoryControllerState, "~/controller_state", 10)
         self._names = list(context.robot.joints.names)
         self._stamp = context.stamp
@@ -114,7 +112,7 @@ class ControllerState:
 
     def publish(self, snapshot: Snapshot) -> None:
         """Publish the state after a tick, if it is due."""
-        if snapshot.now - self._at < STATE_PERIOD or self._topic.get_subscription_count() == 0:
+        if snapshot.now - self._at < self._period or self._topic.get_subscription_count() == 0:
             return
         self._at = snapshot.now
         message = JointTrajectoryControllerState(joint_names=self._names)

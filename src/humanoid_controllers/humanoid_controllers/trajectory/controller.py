@@ -14,6 +14,7 @@ from humanoid_controllers.trajectory.follower import Follower
 from humanoid_controllers.trajectory.goal import Tolerances
 from humanoid_controllers.trajectory.parameters import (
     TrajectoryParameters,
+    mode_gains,
     motion_limits,
     tolerances,
 )
@@ -50,6 +51,9 @@ class JointTrajectoryController(Controller):
         )
         self.joints = robot.joints
         self.jog_timeout = parameters.jog_timeout  # [s]
+        # [s] between two updates of an action's goals, and between two states
+        self.action_period = 1.0 / parameters.action_monitor_rate
+        self.state_period = 1.0 / parameters.state_publish_rate
         self.follower = Follower(robot.joints, limits.acceleration, self.jog_timeout)
         rules = MotionRules(
             limits,
@@ -59,7 +63,7 @@ class JointTrajectoryController(Controller):
             robot.path_check and robot.path_check(),
         )
         self.planner = Planner(robot.joints, rules, self.follower)
-        self._gains = ModeGains(parameters.stiffness, parameters.damping)
+        self._gains = mode_gains(parameters, robot)
         self._holds_up = parameters.gravity_compensation
         # No velocity is commanded where it cannot act.
         acts = robot.acts_per_tick("velocity") & ("velocity" in parameters.command_interfaces)

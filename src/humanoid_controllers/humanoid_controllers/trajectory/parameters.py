@@ -12,7 +12,7 @@ from pydantic import ConfigDict, Field
 from humanoid_control_common.configuration.config import StrictModel
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.robot.joints import FloatArray, JointSet
-from humanoid_controller_manager.controller import RobotFacts
+from humanoid_controller_manager.controller import ModeGains, RobotFacts
 from humanoid_motion.trajectory.limits import MotionLimits
 
 Interfaces: TypeAlias = list[Literal["position", "velocity"]]
@@ -61,8 +61,16 @@ class JointMotion(StrictModel):
 class TrajectoryParameters(StrictModel):
     """Parameters of the trajectory controller."""
 
-    stiffness: float = Field(gt=0.0, description="Stiffness [Nm/rad].")
-    damping: float = Field(gt=0.0, description="Damping [Nm*s/rad].")
+    stiffness: float | None = Field(
+        default=None,
+        gt=0.0,
+        description="Stiffness [Nm/rad]; the manager's hold_stiffness if left out.",
+    )
+    damping: float | None = Field(
+        default=None,
+        gt=0.0,
+        description="Damping [Nm*s/rad]; the manager's hold_damping if left out.",
+    )
     command_interfaces: Interfaces = Field(
         default=BOTH, description="Commanded: position; velocity too where it acts."
     )
@@ -71,6 +79,35 @@ class TrajectoryParameters(StrictModel):
     )
     allow_partial_joints_goal: bool = Field(
         default=False, description="Accept trajectories of some joints; the others hold."
+    )
+    # Upstream's defaults of the rates.
+    action_monitor_rate: float = Field(
+        default=20.0, ge=0.1, description="Rate of feedback, and of looking for a goal's end [Hz]."
+    )
+    state_publish_rate: float = Field(
+        default=50.0, gt=0.0, description="Highest rate of ~/controller_state [Hz]."
+    )
+    interpolation_method: Literal["splines"] = Field(
+        default="splines", description="Between two points: polynomials."
+    )
+    # Upstream's keys that change nothing here; a goal that needs one of the last two is refused.
+    open_loop_control: bool = Field(
+        default=True, description="Without effect: a motion begins at the commanded pose."
+    )
+    interpolate_from_desired_state: bool = Field(
+        default=True, description="Without effect: a motion begins at the commanded pose."
+    )
+    set_last_command_interface_value_as_state_on_activation: bool = Field(
+        default=False, description="Without effect: the measured pose is held at the activation."
+    )
+    cmd_timeout: float = Field(
+        default=0.0, ge=0.0, description="Without effect: a motion ends at rest [s]."
+    )
+    allow_integration_in_goal_trajectories: bool = Field(
+        default=False, description="Without effect: each point needs positions."
+    )
+    allow_nonzero_velocity_at_trajectory_end: bool = Field(
+        default=False, description="Without effect: the last point needs velocity 0."
     )
     constraints: Constraints = Field(
         default_factory=lambda: Constraints.model_validate({}),
@@ -94,6 +131,19 @@ class TrajectoryParameters(StrictModel):
     jog_timeout: float = Field(
         default=0.2, gt=0.0, le=LONGEST_JOG, description="Of a jog without news [s]."
     )
+
+
+def mode_gains(parameters: TrajectoryParameters, robot: RobotFacts) -> ModeGains:
+    """Return the gains. Raises ConfigError where neither controller nor robot has them."""
+    held = robot.hold_gains
+    stiffness = parameters.stiffness or (held and held.stiffness)
+    damping = parameters.damping or (held and held.damping)
+    if stiffness is None or damping is None:
+        raise ConfigError(
+            "expected stiffness and damping: the controller_manager has no hold_stiffness and "
+            "hold_damping to take instead"
+        )
+    return ModeGains(stiffness, damping)
 
 
 def motion_limits(parameters: TrajectoryParameters, robot: RobotFacts) -> MotionLimits:

@@ -26,9 +26,11 @@ from trajectory_msgs.msg import (
 )
 
 from humanoid_controller_manager.ros.plugin_context import PluginContext
+from humanoid_controller_manager.ros.topics.message_template import nanoseconds
 from humanoid_controllers.trajectory.ros import attach_trajectory
 
 Result = FollowJointTrajectory.Result
+STATE_RATE, PERIOD = 5.0, 0.011  # [Hz], [s] a little more than a tick
 
 
 class Client(LoneNode):
@@ -38,7 +40,9 @@ class Client(LoneNode):
         super().__init__("trajectory_controller")
         self.bench = bench
         robot = SimpleNamespace(joints=bench.controller.joints)
-        context = PluginContext(self.node, robot, lambda: bench.now, lambda _: 1000 * 1_000_000_000)
+        context = PluginContext(
+            self.node, robot, lambda: bench.now, lambda tick: round(tick.now * 1e9)
+        )
         self._listener = attach_trajectory(context, bench.controller)
         name = "~/follow_joint_trajectory"
         self._action = ActionClient(self.node, FollowJointTrajectory, name)
@@ -80,7 +84,7 @@ class Client(LoneNode):
 @pytest.fixture
 def client(make_bench: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Client]:
     monkeypatch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
-    client = Client(make_bench())
+    client = Client(make_bench(state_publish_rate=STATE_RATE))
     yield client
     client.close()
 
@@ -187,3 +191,7 @@ def test_the_state_has_what_upstreams_panel_reads(client: Client) -> None:
     assert list(found[0].joint_names) == ["joint_0", "joint_1", "joint_2"]
     assert list(found[0].feedback.positions) == [0.0] * 3
     assert list(found[0].reference.positions) == [0.0] * 3
+    client.spin_until(lambda: client.tick() or len(found) > 1)
+    first, second = (it.header.stamp for it in found[:2])
+    passed = nanoseconds(second) - nanoseconds(first)
+    assert passed == pytest.approx(1e9 / STATE_RATE, abs=1e9 * PERIOD)

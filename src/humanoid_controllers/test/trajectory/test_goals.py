@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.robot.mit_interface import Capability
-from humanoid_controller_manager.controller import CONTROLLER_CONTRACT, RobotFacts
+from humanoid_controller_manager.controller import CONTROLLER_CONTRACT, ModeGains, RobotFacts
 from humanoid_controllers.trajectory.controller import JointTrajectoryController
 from humanoid_controllers.trajectory.goal import Status, goal_tolerances
 from humanoid_controllers.trajectory.planner import LEAD
@@ -374,6 +374,9 @@ def test_limits_of_single_joints_take_the_place_of_the_general_ones(make_bench: 
         ({"joint_limits": {"knee": {"max_jerk": 1.0}}}, ConfigError),
         ({"command_interfaces": ["velocity"]}, ConfigError),
         ({"command_interfaces": ["effort"]}, ValidationError),
+        ({"interpolation_method": "none"}, ValidationError),
+        ({"gains": {"joint_0": {"p": 1.0}}}, ValidationError),
+        ({"damping": None}, ConfigError),  # and the robot has no hold_damping
         ({"constraints": {"joint_0": {"path": 0.1}}}, ValidationError),
         ({"max_acceleration": 0.0}, ValidationError),
         ({"jog_timeout": 200.0}, ValidationError),  # in ms
@@ -383,6 +386,13 @@ def test_limits_of_single_joints_take_the_place_of_the_general_ones(make_bench: 
 def test_wrong_parameters_are_refused(make_bench: Any, changes: Any, error: Any) -> None:
     with pytest.raises(error):
         make_bench(**changes)
+
+
+def test_gains_that_are_left_out_are_those_of_the_robot(facts: RobotFacts) -> None:
+    controller = JointTrajectoryController()
+    robot = replace(facts, hold_gains=ModeGains(15.0, 1.5))
+    controller.on_configure(JointTrajectoryController.Parameters(stiffness=10.0), robot)
+    assert controller.gains == (10.0, 1.5)
 
 
 def test_velocity_is_commanded_only_where_it_acts(bench: Any, facts: RobotFacts) -> None:

@@ -109,8 +109,9 @@ def test_a_stiff_robot_is_not_reset_under_its_controller(
     assert simulation.state.position[0] > 0.3
 
 
-def test_the_plugin_and_its_ros_side_are_found_under_the_name_of_the_urdf() -> None:
-    name = "mujoco_ros2_control/MujocoSystem"
+@pytest.mark.parametrize("upstream", ["MujocoSystem", "MujocoSystemInterface"])
+def test_the_plugin_and_its_ros_side_are_found_under_the_names_of_a_urdf(upstream: str) -> None:
+    name = f"mujoco_ros2_control/{upstream}"
 
     (hardware,) = entry_points(group="humanoid_control.hardware", name=name)
     (ros_side,) = entry_points(group="humanoid_control.ros", name=name)
