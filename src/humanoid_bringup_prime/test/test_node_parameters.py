@@ -49,7 +49,8 @@ with ros_session(sys.argv) as ros:
     own = [viewer, StatusMarkerNode(), StillModelNode(), TruthNode()]
     nodes = [manager.node, *own]
     nodes.append(ModeManagerNode(manager, ros, lambda: None).node)
-    nodes += [ImpedanceNode(files, ros).node, BlackBoxNode(files, ros).node]
+    companions = [ImpedanceNode(files, ros).node, BlackBoxNode(files, ros).node]
+    nodes += companions
     nodes += [record.configured.side.context.node for record in manager.registry.records.values()]
     found = [looked_at(n, name) for n in nodes for name in n.get_parameters_by_prefix("")]
     for name in ("nonsense", "new_controller.type", "new_controller.speed"):
@@ -57,6 +58,10 @@ with ros_session(sys.argv) as ros:
         found.append({"tried": name, "successful": result.successful, "reason": result.reason})
     result = viewer.set_parameters_atomically([Parameter("use_sim_time", value=True)])
     found.append({"tried": "use_sim_time", "successful": result.successful, "reason": ""})
+    for node in companions:
+        names = node.get_name(), node.get_namespace()
+        kinds = node.get_service_names_and_types_by_node, node.get_publisher_names_and_types_by_node
+        found.append({"has": [name for kind in kinds for name, _ in kind(*names)]})
     for node in own:
         node.destroy_node()
 print(json.dumps(found))
@@ -150,3 +155,12 @@ def test_unknown_parameter_is_refused_and_parameters_of_a_spawner_are_accepted(
     assert tried["new_controller.type"]["successful"]
     assert "when 'new_controller' is loaded next" in tried["new_controller.type"]["reason"]
     assert tried["use_sim_time"]["successful"], "rclpy applies it"
+
+
+def test_nodes_of_other_processes_have_parameter_services_and_a_log(
+    found: list[dict[str, Any]],
+) -> None:
+    listed = [set(it["has"]) for it in found if "has" in it]
+    assert len(listed) == 2
+    for name, has in zip(("erob_impedance_manager", "black_box"), listed, strict=True):
+        assert {"/rosout", f"/left/{name}/list_parameters"} <= has
