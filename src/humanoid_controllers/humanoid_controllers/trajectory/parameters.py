@@ -17,6 +17,7 @@ from humanoid_motion.trajectory.limits import MotionLimits
 
 Interfaces: TypeAlias = list[Literal["position", "velocity"]]
 LONGEST_JOG: Final = 5.0  # [s] that a joint moves on after a key was released, or a line was lost
+FASTEST: Final = 1000.0  # [Hz]: more would take the whole time of the thread
 BOTH: Final[Interfaces] = ["position", "velocity"]
 
 
@@ -82,10 +83,13 @@ class TrajectoryParameters(StrictModel):
     )
     # Upstream's defaults of the rates.
     action_monitor_rate: float = Field(
-        default=20.0, ge=0.1, description="Rate of feedback, and of looking for a goal's end [Hz]."
+        default=20.0,
+        ge=0.1,
+        le=FASTEST,
+        description="Rate of feedback, and of looking for a goal's end [Hz].",
     )
     state_publish_rate: float = Field(
-        default=50.0, gt=0.0, description="Highest rate of ~/controller_state [Hz]."
+        default=50.0, gt=0.0, le=FASTEST, description="Highest rate of ~/controller_state [Hz]."
     )
     interpolation_method: Literal["splines"] = Field(
         default="splines", description="Between two points: polynomials."

@@ -63,8 +63,9 @@ class ParameterNode(FixedParameters, PromptAnswers, KeptTriggers, Node):  # type
     def destroy_node(self) -> None:
         """See rclpy's Node, which leaves actions: these would keep the node in the graph."""
         for waitable in list(self.waitables):
-            if not isinstance(waitable, EventHandler):  # those go with their publishers
-                waitable.destroy()
+            destroy = getattr(waitable, "destroy", None)
+            if destroy and not isinstance(waitable, EventHandler):  # those go with their topics
+                destroy()
         super().destroy_node()
 
 
