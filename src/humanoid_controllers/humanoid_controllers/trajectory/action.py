@@ -21,7 +21,6 @@ from humanoid_controllers.trajectory.controller import JointTrajectoryController
 from humanoid_controllers.trajectory.goal import Goal, Progress, Status, goal_tolerances
 from humanoid_controllers.trajectory.ros import TrajectoryRosSide
 
-
 _CODES: Final = {
     Status.SUCCEEDED: FollowJointTrajectory.Result.SUCCESSFUL,
     Status.CANCELED: FollowJointTrajectory.Result.SUCCESSFUL,  # as upstream
