@@ -81,10 +81,10 @@ class Attachment:
         self.obstacle = why
         robot.session.stop(Status.INACTIVE, why)
         robot.states.stop(why)
-        if not robot.session.file.writer_lives():  # where it was killed, it leaves its memory
-            with suppress(OSError):
-                if self._is_in_place():
-                    path_of(self._namespace).unlink()
+        with suppress(OSError):
+            # A control process that was killed leaves its memory.
+            if not robot.session.file.writer_lives() and self._is_in_place():
+                path_of(self._namespace).unlink()
         release(self._descriptor)
         logger.info("joint stream ends: %s", why)
 
