@@ -61,6 +61,7 @@ BY_PIP = {
 # Modules without a key of rosdep, by their requirement.
 WITHOUT_KEY = {
     "greenlet": "runtime",
+    "lz4": "runtime",
     "mcap": "runtime",
     "onnx": "dev",
     "onnxruntime": "runtime",

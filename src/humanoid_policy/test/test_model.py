@@ -190,7 +190,7 @@ def test_a_model_without_metadata_is_refused(properties: dict[str, str]) -> None
     model = onnx.load_from_string(policy_model(properties))
     del model.metadata_props[:]
     with pytest.raises(
-        PolicyRefusedError, match=r"metadata keys missing: task, joint_names.*, policy_period"
+        PolicyRefusedError, match=r"keys missing: task, joint_names.*, policy_period; known"
     ):
         PolicyModel(model.SerializeToString(), "policy.onnx")
 
