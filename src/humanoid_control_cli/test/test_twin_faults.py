@@ -13,7 +13,7 @@ from humanoid_control_cli.errors import NoAnswerError, RefusedError
 from humanoid_control_cli.twin import faults
 from humanoid_control_common.machine.rights import RAW_ETHERNET, held_capabilities
 from humanoid_control_common.robot.robot_description import share_folder
-from humanoid_devices_robstride.codec import Fault
+from humanoid_twin.can.motors.families import MOTOR_FAMILIES
 from humanoid_twin.robot.control import RobotControl
 from humanoid_twin.testing import robot
 from prime_description import expand
@@ -59,7 +59,9 @@ def test_a_robstride_is_broken_by_a_fault_that_is_named_and_can_be_at_its_temper
         assert "stall overload" in faults.break_joint(ELBOW, None)
         found = lite.control.bus("right_can").can_drives().items()
         broken = {id_: motor["firmware"]["faults"] for id_, motor in found}
-        assert {id_: it for id_, it in broken.items() if it} == {24: Fault.STALL}
+        assert {id_: it for id_, it in broken.items() if it} == {
+            24: MOTOR_FAMILIES["robstride"].fault
+        }
 
 
 @pytest.mark.parametrize(("given", "code"), [(None, 0x8500), ("0x8400", 0x8400), ("29455", 0x730F)])
