@@ -82,10 +82,12 @@ NOT_IMPORTED = {  # declared without an `import`
     "liburdfdom-tools": "check_urdf, run by tests",
     "moveit_kinematics": "a plug-in that kinematics.yaml names",
     "moveit_planners": "the planners that MoveIt's builder configures",
+    "moveit_ros_move_group": "MoveIt's own launch function starts its node",
     "moveit_ros_visualization": "a panel that moveit.rviz names",
     "python3-msgpack": "python-can needs it for its virtual bus between processes",
     "python3-serial": "python-can needs it for slcan",
     "rosidl_default_runtime": "the generated interfaces",
+    "rviz2": "MoveIt's own launch function starts it",
     "xacro": "run as a program by the tests",
 }
 # Tests run in the workspace: its modules at the root are no packages.
