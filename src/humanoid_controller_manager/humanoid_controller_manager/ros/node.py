@@ -364,7 +364,7 @@ class ControllerManagerNode:
         logger, members = self.node.get_logger(), self.loop.hardware.members
         for member in members:
             duties = ", ".join(sorted(member.duties))
-            logger.info(f"{member.info.name} has the duties: {duties}")  # noqa: G004
+            logger.debug(f"{member.info.name} has the duties: {duties}")  # noqa: G004
         if names := ", ".join(
             name for member in members for name in member.joints_without_watchdog()
         ):
