@@ -47,10 +47,6 @@ unit: setup build ## Run the tests that can share the machine, side by side
 integration: setup build ## Run the tests in wall time: programs side by side; buses and the virtual robot alone
 	@source ./env.sh; export ROS_PYTHON_CHECK_FIELDS=1; exec .venv/bin/python scripts/testing/run_tests.py --integration $(ARGS)
 
-.PHONY: mutants
-mutants: setup build ## Change the code in single places, each of which a test must notice: ARGS="limit_stage.py"
-	@source ./env.sh; exec .venv/bin/python scripts/testing/mutants.py $(ARGS)
-
 .PHONY: soak
 soak: setup build ## Run the long forms: hundreds of start-ups, a million broken frames, memory in use, every benchmark once
 	@source ./env.sh; exec .venv/bin/python -m pytest -m soak --timeout 7200 $(ARGS)
