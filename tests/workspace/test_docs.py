@@ -277,14 +277,3 @@ def test_the_pages_have_the_ending_times_of_the_supervisors() -> None:
     assert f"send it {sigterm:g} s after the first signal" in safety
     assert f"kill the process {sigkill:g} s later" in safety
     assert f"ends them only {sigterm:g} s later" in _guide("launch.md")
-
-
-def test_the_tests_that_verify_motion_exist() -> None:
-    found: dict[str, str] = {}
-    for file in (*ROOT.glob("src/**/test_*.py"), *ROOT.glob("tests/**/test_*.py")):
-        if not {"build", "install"} & set(file.relative_to(ROOT).parts):
-            found[file.name] = found.get(file.name, "") + file.read_text(encoding="utf-8")
-    text = _guide("verification/motion.md")
-    named = re.findall(r"`(test_\w+\.py)(?:::(test_\w+))?`", text)
-    assert len(named) > 20
-    assert [(file, test) for file, test in named if f"def {test}" not in found.get(file, "")] == []
