@@ -19,11 +19,9 @@ from fault_campaign.controls import controls_of, convictions, text_of
 from fault_campaign.kinds.catalogue import kinds_of
 from fault_campaign.kinds.kind import Kind
 from fault_campaign.report import line, print_table, write_json
-from fault_campaign.robot import MAIN, Sabotage
 from fault_campaign.robot_joints import RobotJoints
 from fault_campaign.simplification import AS_DRAWN, Simplification
 from fault_campaign.stepped.campaign import campaign as stepped
-from fault_campaign.stepped.reverted_mends import BY_INTERRUPTIONS, REVERTED_MENDS
 from fault_campaign.stepped.traced import traced
 from fault_campaign.tally import Tally
 from humanoid_bringup.robot_package import DEFAULT
@@ -91,8 +89,7 @@ def _runner(
         return partial(traced, folder=options.trace, simpler=simpler or AS_DRAWN)
     if not options.stepped:
         return None
-    sabotage = Sabotage(MAIN, options.revert) if options.revert else None
-    return partial(stepped, sabotage=sabotage, simpler=simpler)
+    return partial(stepped, simpler=simpler)
 
 
 def _say(text: str) -> None:
@@ -149,13 +146,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--seed", type=int, help="of the campaign; else a random one, printed")
     parser.add_argument("--kind", default="", help="only kinds with this in their names")
     parser.add_argument("--trial", type=int, metavar="SEED", help="repeat the trial of this seed")
-    parser.add_argument(
-        "--revert",
-        choices=[*REVERTED_MENDS, *BY_INTERRUPTIONS],
-        metavar="MEND",
-        help=f"of --stepped: without this mend; {', '.join(REVERTED_MENDS)}; with --preempt: "
-        f"{', '.join(BY_INTERRUPTIONS)}",
-    )
     parser.add_argument(
         "--simplify",
         type=_simplification,

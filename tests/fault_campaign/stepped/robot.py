@@ -30,7 +30,6 @@ from fault_campaign.robot_joints import PRIME, RobotJoints, TargetJoint
 from fault_campaign.scenario import Start, Wave
 from fault_campaign.stepped.mountings import random_mountings, write_calibration
 from fault_campaign.stepped.programs import SteppedProgram
-from fault_campaign.stepped.reverted_mends import BY_INTERRUPTIONS, REVERTED_MENDS
 from fault_campaign.stepped.sdo_judge import SdoJudge
 from fault_campaign.stepped.stream_client import JointStream
 from fault_campaign.stepped.wiring import wired_anew
@@ -74,7 +73,7 @@ class SimulatedRobot(Robot):
             sys.path.insert(0, str(PLUGIN))
             forget_plugins()
         if sabotage is not None:
-            (DEFECTS | REVERTED_MENDS | BY_INTERRUPTIONS)[sabotage.defect]()
+            DEFECTS[sabotage.defect]()
         self.stepped = stepped = _stepped_robot(files, self.joints, adapter, seed)
         self._preemption = Preemption(stepped.scheduler) if is_instrumented() else None
         self.interruption = LONGEST if is_instrumented() else 0.0

@@ -7,14 +7,12 @@ from fault_campaign.campaign import Entry, drawn
 from fault_campaign.controls import controls_of, convictions, text_of
 from fault_campaign.judging.violation import ViolationType
 from fault_campaign.kinds.catalogue import KINDS, STEPPED, kinds_of
-from fault_campaign.kinds.kind import Kind
 from fault_campaign.report import line
 from fault_campaign.robot import MAIN, Sabotage
 from fault_campaign.robot_joints import RobotJoints
 from fault_campaign.scenario import Start
 from fault_campaign.simplification import Simplification
 from fault_campaign.stepped.campaign import campaign
-from fault_campaign.stepped.defects_found import FOUND
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -39,18 +37,10 @@ def test_every_kind_that_needs_no_kernel_is_on_the_stepped_robot() -> None:
     assert len(without_sockets) <= 12
 
 
-def short_form(robot: str) -> list[tuple[Kind, int]]:
-    """Return random trials, and those that find a defect if its mend is reverted."""
-    kinds = kinds_of(RobotJoints.of_robot(robot), stepped=True)
-    found = [(kinds[it.kind], it.seed) for it in FOUND if it.robot == robot]
-    replaced = {kind.name for kind, _ in found}
-    trials = drawn(list(kinds.values()), SHORT[robot], SEED)
-    return found + [it for it in trials if it[0].name not in replaced]
-
-
 @pytest.mark.parametrize("robot", SHORT)
-def test_random_faults_and_former_defects_violate_nothing(robot: str) -> None:
-    entries = list(campaign(short_form(robot)))
+def test_random_faults_violate_nothing(robot: str) -> None:
+    kinds = list(kinds_of(RobotJoints.of_robot(robot), stepped=True).values())
+    entries = list(campaign(drawn(kinds, SHORT[robot], SEED)))
     assert violated(entries) == []
     assert len({entry.result.kind for entry in entries}) >= SHORT[robot]
 

@@ -1,8 +1,6 @@
 """Faults during another procedure, such as a switch or a bring-up, on the stepped robot.
 
 The seed decides the time of the fault in that procedure.
-
-Each kind shows one former defect, see `fault_campaign.stepped.reverted_mends`.
 """
 
 from __future__ import annotations
