@@ -1,14 +1,8 @@
-"""Entry point of `make faults`: with --preempt, the product is instrumented before its import."""
+"""Entry point of `make faults`."""
 
 import sys
 
-from humanoid_stepped.preemption import instrument
-
-PREEMPT = "--preempt"
+from fault_campaign.command import main
 
 if __name__ == "__main__":
-    if PREEMPT in sys.argv:
-        instrument()
-    from fault_campaign.command import main
-
     sys.exit(main())

@@ -67,8 +67,6 @@ def _wrong(options: argparse.Namespace, kinds: Sequence[Kind]) -> str:
     """Return the errors in the options; empty: none."""
     if not kinds:
         return f"{options.robot} has no kind with '{options.kind}' in its name; --list shows them"
-    if options.preempt and not options.stepped:
-        return "--preempt needs --stepped"
     if options.trace and (options.trial is None or len(kinds) > 1 or not options.stepped):
         found = f"'{options.kind}' is in the name of {len(kinds)}; --list shows them"
         return f"--trace needs --stepped, --trial and one --kind: {found}"
@@ -135,11 +133,6 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m fault_campaign", description=__doc__)
     parser.add_argument(
         "--stepped", action="store_true", help="the whole robot on one simulated clock; no root"
-    )
-    parser.add_argument(
-        "--preempt",
-        action="store_true",
-        help="of --stepped: threads are interrupted between any two statements",
     )
     parser.add_argument("--robot", default=DEFAULT, help="it has its own kinds; else %(default)s")
     parser.add_argument("--count", type=int, help="trials; else one of each kind")

@@ -17,7 +17,6 @@ from fault_campaign.kinds.catalogue import KINDS
 from fault_campaign.kinds.kind import Outcome
 from fault_campaign.tally import Tally
 from humanoid_bringup.robot_package import DEFAULT
-from humanoid_stepped.preemption import is_instrumented
 
 _COLUMNS = (
     "n",
@@ -64,10 +63,9 @@ def _commands(entry: Entry, *, stepped: bool) -> list[str]:
     words = f'--kind "{result.kind}" --trial {result.seed}{robot}{simpler}'
     if not stepped:
         return [f"make faults ARGS='{words}'"]
-    preempt = " --preempt" if is_instrumented() else ""
-    chosen = f'--kind "{result.kind}"{robot}{simpler}{preempt}'
+    chosen = f'--kind "{result.kind}"{robot}{simpler}'
     shown = f"hc twin trial {result.seed} {chosen} --stop-at violation"
-    return [f"make faults ARGS='--stepped{preempt} {words}'", shown]
+    return [f"make faults ARGS='--stepped {words}'", shown]
 
 
 def print_table(entries: Sequence[Entry]) -> None:

@@ -108,7 +108,6 @@ class Robot(ABC):
     observer: Observer
     twin: RobotControl
     programs: Mapping[str, RobotProgram]
-    interruption: float = 0.0  # [s] longest interruption of a thread between two statements
     stands: Start | None = None  # the mode in which a prepared robot stands
     adapter: str = SLCAN  # its CAN interface, by python-can's name: SOCKETCAN or SLCAN
 

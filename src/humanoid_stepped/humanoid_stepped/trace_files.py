@@ -22,7 +22,6 @@ from humanoid_recording.qos_profiles import plain_offers
 from humanoid_recording.summary import Topic
 from humanoid_recording.trial_files import TrialFiles
 from humanoid_recording.writer import BagWriter
-from humanoid_stepped.preemption import uninterrupted
 from humanoid_stepped.robot import SteppedRobot
 from humanoid_stepped.scheduler import NANO
 from humanoid_stepped.stepped_machine import EPOCH
@@ -108,7 +107,6 @@ class TraceFiles:
         """The date [ns since 1970]."""
         return self._robot.virtual.robot.now + EPOCH  # see Trace
 
-    @uninterrupted
     def say(
         self,
         name: str,
@@ -131,18 +129,15 @@ class TraceFiles:
         line = log_line(date if stamp is None else stamp, name, level, reason)
         self._messages.append((date, EVENTS, line))
 
-    @uninterrupted
     def _message(self, name: str, message: Any) -> None:
         if name not in self._topics:
             offers = [it.qos for it in self._robot.bus.topic(name).publishers]
             self._topics[name] = type(message), offers
         self._messages.append((self.now, name, serialize_message(message)))
 
-    @uninterrupted
     def _logged(self, process: str, severity: str, text: str) -> None:
         self.say(f"{_STACK}{process}", _LEVELS[severity], Reason(text))
 
-    @uninterrupted
     def _stepped(self, now: int) -> None:
         """Note a step of the plant to `now` [ns]."""
         self._record_step(now)
@@ -160,11 +155,9 @@ class TraceFiles:
         self._topics.setdefault(TRUTH, (JointState, [_LINES]))
         self._messages.append((date, TRUTH, serialize_message(message)))
 
-    @uninterrupted
     def _ring_frame(self, frame: bytes) -> None:
         self._ring.add(self.now, frame)
 
-    @uninterrupted
     def _can_frame(self, bus: str, frame: CanFrame, now: int) -> None:
         self._can.on_message_received(
             can.Message(

@@ -37,7 +37,6 @@ from humanoid_control_cli.robot.operator_requests import BEAT_PERIOD, HEARTBEAT_
 from humanoid_controller_manager.plugins import forget_plugins
 from humanoid_controller_manager.ros.process.end_requests import EndRequests
 from humanoid_stepped.participant import Participant
-from humanoid_stepped.preemption import LONGEST, Preemption, is_instrumented
 from humanoid_stepped.processes import StackProcess
 from humanoid_stepped.python_log import PythonLog
 from humanoid_stepped.robot import SteppedRobot, stepped_options
@@ -75,8 +74,6 @@ class SimulatedRobot(Robot):
         if sabotage is not None:
             DEFECTS[sabotage.defect]()
         self.stepped = stepped = _stepped_robot(files, self.joints, adapter, seed)
-        self._preemption = Preemption(stepped.scheduler) if is_instrumented() else None
-        self.interruption = LONGEST if is_instrumented() else 0.0
         self.twin = stepped.virtual.control
         self.sdo_judge: SdoJudge | None = None  # for a robot with EtherCAT drives
         if joints.of(TargetJoint.RING):
@@ -118,8 +115,6 @@ class SimulatedRobot(Robot):
     def _seed(self, seed: str) -> None:
         self.stepped.scheduler.random.seed(f"{seed} order")
         self.stepped.virtual.frame_faults.random.seed(f"{seed} ring")
-        if self._preemption is not None:
-            self._preemption.seed(f"{seed} interruptions")
 
     def date(self) -> float:
         """See Robot."""

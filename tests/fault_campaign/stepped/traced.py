@@ -22,7 +22,6 @@ from humanoid_control_common.rules.reason_codes import FELL_TO_SAFETY
 from humanoid_control_common.rules.reasons import Reason
 from humanoid_recording.black_box.messages import LOGGER
 from humanoid_recording.trial_files import TrialEventType, TrialFiles
-from humanoid_stepped.preemption import uninterrupted
 from humanoid_stepped.scheduler import NANO
 from humanoid_stepped.stepped_machine import BOOT, EPOCH
 from humanoid_stepped.trace_files import TraceFiles
@@ -76,7 +75,6 @@ class TimeLine:
         self._fault = ""  # text
         self._began: int | None = None  # [ns since 1970] the fault
 
-    @uninterrupted
     def hear(self, topic: str, message: Any) -> None:
         """Note a new mode, and a fall."""
         if topic != "/control_mode" or not message.controller_name:
@@ -148,7 +146,6 @@ class TimeLine:
             return EPOCH + round(violation.at * NANO)
         return self._files.now if violation.type in _LATER else ended
 
-    @uninterrupted
     def _say(
         self,
         event_type: TrialEventType,

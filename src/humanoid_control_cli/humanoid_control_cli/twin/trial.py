@@ -33,7 +33,6 @@ class Trial:
     kind: str
     simplify: str = ""  # what is left out, as the campaign prints it
     robot: str = DEFAULT
-    preempt: bool = False  # threads are interrupted between any two statements
 
 
 def find_workspace(starts: Iterable[Path]) -> Path:
@@ -71,7 +70,6 @@ def run_trial(trial: Trial, files: TrialFiles, workspace: Path) -> None:
     """Run a trial and write its files. Raises TrialError if there are none."""
     words = ["--stepped", "--kind", trial.kind, "--trial", str(trial.seed)]
     words += ["--robot", trial.robot]
-    words += ["--preempt"] if trial.preempt else []
     words += ["--simplify", trial.simplify] if trial.simplify else []
     done = subprocess.run(
         [sys.executable, "-m", "fault_campaign", *words, "--trace", str(files.folder.resolve())],

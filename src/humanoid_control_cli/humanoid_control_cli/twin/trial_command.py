@@ -29,12 +29,6 @@ def trial(  # noqa: PLR0913, PLR0917 - one argument for each option
     simplify: Annotated[
         str, typer.Option(metavar="WORDS", help="What is left out, as the campaign prints it.")
     ] = "",
-    preempt: Annotated[
-        bool,
-        typer.Option(
-            "--preempt", help="Interrupt threads between any two statements, as the campaign did."
-        ),
-    ] = False,
     speed: Annotated[float, typer.Option(min=0.001, help="Simulated seconds per second.")] = 1.0,
     stop_at: Annotated[
         StopAt | None, typer.Option(help="Stop and stand still there.", show_default="the end")
@@ -66,7 +60,7 @@ def trial(  # noqa: PLR0913, PLR0917 - one argument for each option
     workspace = own_workspace()
     with trial_folder(trace) as folder:
         files = TrialFiles(folder)
-        run_trial(Trial(seed, kind, simplify, robot, preempt), files, workspace)
+        run_trial(Trial(seed, kind, simplify, robot), files, workspace)
     events = read_time_line(files.topics)
     for event in events:
         typer.echo(event)

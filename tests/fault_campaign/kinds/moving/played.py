@@ -167,7 +167,7 @@ def _disturb(scene: Scene) -> None:
     missed = max(abs(last[name] - end) for name, end in ends)
     if missed > _NEAR:
         raise RefutedError(f"the motion ends {missed:.4f} rad from its last point")
-    joint, acceleration = commands.worst(robot.interruption)
+    joint, acceleration = commands.worst()
     if acceleration > ROUNDING * ACCELERATION:
         allowed = f"allowed {ACCELERATION:g}"
         raise RefutedError(f"{joint} is commanded with {acceleration:.2f} rad/s², {allowed}")

@@ -53,19 +53,13 @@ class Commands:
         self.times.append(stamp.sec % 1000 + stamp.nanosec * 1e-9)  # longer than a trial
         self.positions.append(message.position)
 
-    def worst(self, interruption: float) -> tuple[str, float]:
-        """Return the joint with the largest acceleration, and a lower bound of that [rad/s^2].
-
-        A command is made for the begin of its tick, its stamp is of the measurement: up to
-        `interruption` [s] later.
-        """
+    def worst(self) -> tuple[str, float]:
+        """Return the joint with the largest acceleration, and that [rad/s^2]."""
         time, position = np.array(self.times), np.array(self.positions)
         step = np.diff(time)[:, None]
         velocity = np.diff(position, axis=0) / step
         between = 0.5 * (step[1:] + step[:-1])
-        speed = np.maximum(np.abs(velocity[1:]), np.abs(velocity[:-1]))
-        unsure = 2.0 * speed * interruption / between**2  # the error of the middle one counts twice
-        found = np.abs(np.diff(velocity, axis=0)) / between - unsure
+        found = np.abs(np.diff(velocity, axis=0)) / between
         tick, joint = divmod(int(found.argmax()), found.shape[1])
         return self.names[joint], float(found[tick, joint])
 
@@ -207,7 +201,7 @@ def _disturb(scene: Scene) -> None:
         ended = observer.within(_AT_REST, lambda: states and not moves(states[-1]))
     if not ended:
         raise RefutedError(f"a motion does not end: {states[-1:]}")
-    joint, acceleration = commands.worst(scene.robot.interruption)
+    joint, acceleration = commands.worst()
     if acceleration > ROUNDING * ACCELERATION:
         allowed = f"allowed {ACCELERATION:g}"
         raise RefutedError(f"{joint} is commanded with {acceleration:.2f} rad/s², {allowed}")
