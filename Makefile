@@ -52,7 +52,7 @@ soak: setup build ## Run the long forms: hundreds of start-ups, a million broken
 	@source ./env.sh; exec .venv/bin/python -m pytest -m soak --timeout 7200 $(ARGS)
 
 .PHONY: faults
-faults: setup build ## Inject random faults, as root: ARGS="--count 1000 --seed 1"
+faults: setup build ## Inject random faults into the stepped robot: ARGS="--count 1000 --seed 1"
 	@source ./env.sh; export PYTHONPATH="tests:$$PYTHONPATH"; exec .venv/bin/python -m fault_campaign $(ARGS)
 
 .PHONY: lint

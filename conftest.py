@@ -26,7 +26,6 @@ TOOLS = ("hypothesis", "pytest_timeout", "xdist")  # requirements of the tests b
 OF_TESTS = ("hypothesis", "mcap_ros2", "onnx", "playwright", "psutil", "rosbags")
 # Buses in wall time, rings on a virtual cable, threads that must be on time: not beside anything.
 ALONE = (
-    "tests/fault_campaign/test/test_campaign.py",
     "src/humanoid_bringup_prime/test/launch/",
     "src/humanoid_bringup_prime/test/test_whole_robot.py",
     "src/humanoid_control_cli/test/test_joint_stream",

@@ -221,5 +221,4 @@ SKIPS: Final[Sequence[Skip]] = (
     _ring(f"{EROB}system/"),
     _ring(f"{TWIN}robot/"),
     _ring(f"{TWIN}ethercat/acceptance/"),
-    _ring("tests/fault_campaign/test/test_campaign.py"),
 )  # fmt: skip

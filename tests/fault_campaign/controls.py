@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from fault_campaign.campaign import Campaign, Entry
+from fault_campaign.campaign import Entry
 from fault_campaign.judging.violation import ViolationType
 from fault_campaign.kinds.catalogue import kinds_of
 from fault_campaign.kinds.kind import Kind
@@ -14,7 +14,6 @@ from fault_campaign.report import line
 from fault_campaign.robot import BOX, MAIN, Sabotage
 from fault_campaign.robot_joints import RobotJoints
 from fault_campaign.scenario import Start
-from fault_campaign.simplification import AS_DRAWN
 from fault_campaign.stepped.campaign import campaign
 
 _SEED: Final = 1
@@ -79,17 +78,10 @@ def controls_of(robot: RobotJoints) -> tuple[Control, ...]:
     )
 
 
-def convictions(
-    controls: Sequence[Control], say: Callable[[str], object], *, stepped: bool = False
-) -> Iterator[ControlResult]:
+def convictions(controls: Sequence[Control]) -> Iterator[ControlResult]:
     """Run each control on a robot of its own."""
     for control in controls:
-        trials = [(control.kind, _SEED)]
-        if stepped:
-            entries = list(campaign(trials, control.sabotage, simpler=AS_DRAWN))
-        else:
-            entries = list(Campaign(say, control.sabotage).run(trials))
-        yield ControlResult(control, entries)
+        yield ControlResult(control, list(campaign([(control.kind, _SEED)], control.sabotage)))
 
 
 def text_of(conviction: ControlResult) -> str:

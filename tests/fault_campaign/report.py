@@ -6,7 +6,6 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from rich.console import Console
@@ -15,12 +14,10 @@ from rich.table import Table
 from fault_campaign.campaign import Entry
 from fault_campaign.kinds.catalogue import KINDS
 from fault_campaign.kinds.kind import Outcome
-from fault_campaign.tally import Tally
 from humanoid_bringup.robot_package import DEFAULT
 
 _COLUMNS = (
     "n",
-    "excused",
     "soft p50",
     "max",
     "stated",
@@ -33,7 +30,7 @@ _COLUMNS = (
 )
 
 
-def line(entry: Entry, *, stepped: bool = False) -> str:
+def line(entry: Entry) -> str:
     """Return a line about a trial, and lines with its violations and the commands to repeat it."""
     result, verdict = entry.result, entry.result.verdict
     figures = "did not come to the fault"
@@ -49,23 +46,21 @@ def line(entry: Entry, *, stepped: bool = False) -> str:
         figures += f" refused {result.refusals} times"
     wrong = "".join(f"\n    known: {it}" for it in result.known)
     wrong += "".join(f"\n    VIOLATION: {it}" for it in entry.news)
-    again = "".join(f"\n    {it}" for it in _commands(entry, stepped=stepped)) if wrong else ""
+    again = "".join(f"\n    {it}" for it in _commands(entry)) if wrong else ""
     what = f"{result.kind}: {result.detail}" if result.detail else result.kind
     scene = ", ".join(filter(None, (result.start, result.joint, result.adapter)))
     return f"{what} ({scene}): {figures}{wrong}{again}"
 
 
-def _commands(entry: Entry, *, stepped: bool) -> list[str]:
+def _commands(entry: Entry) -> list[str]:
     """Return the commands that repeat and show a trial."""
     result = entry.result
-    simpler = f" --simplify {entry.simplification}" if entry.simplification else ""
     robot = "" if result.robot == DEFAULT else f" --robot {result.robot}"
-    words = f'--kind "{result.kind}" --trial {result.seed}{robot}{simpler}'
-    if not stepped:
-        return [f"make faults ARGS='{words}'"]
-    chosen = f'--kind "{result.kind}"{robot}{simpler}'
-    shown = f"hc twin trial {result.seed} {chosen} --stop-at violation"
-    return [f"make faults ARGS='--stepped {words}'", shown]
+    chosen = f'--kind "{result.kind}"{robot}'
+    return [
+        f"make faults ARGS='{chosen} --trial {result.seed}'",
+        f"hc twin trial {result.seed} {chosen} --stop-at violation",
+    ]
 
 
 def print_table(entries: Sequence[Entry]) -> None:
@@ -81,14 +76,10 @@ def print_table(entries: Sequence[Entry]) -> None:
     Console(width=120).print(table)
 
 
-def write_json(entries: Sequence[Entry], tally: Tally, file: Path) -> None:
-    """Write the sums and all trials as JSON."""
-    content: dict[str, Any] = {
-        "tally": asdict(tally),
-        "trials": [asdict(entry) for entry in entries],
-    }
+def write_json(entries: Sequence[Entry], file: Path) -> None:
+    """Write all trials as JSON."""
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(json.dumps(content, indent=1), encoding="utf-8")
+    file.write_text(json.dumps([asdict(entry) for entry in entries], indent=1), encoding="utf-8")
 
 
 def _row(name: str, entries: Sequence[Entry]) -> list[str]:
@@ -98,7 +89,6 @@ def _row(name: str, entries: Sequence[Entry]) -> list[str]:
     times = [it.softened for it in verdicts if must and it.softened is not None]
     return [
         str(len(entries)),
-        str(sum(len(it.excused) for it in entries) or ""),
         f"{np.median(times) * 1e3:.0f} ms" if times else "",
         f"{max(times) * 1e3:.0f} ms" if times else "",
         f"{kind.within * 1e3:.0f} ms" if kind and must else "",

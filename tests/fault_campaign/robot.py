@@ -1,43 +1,56 @@
-"""The robot of a campaign, in wall time or on one simulated clock."""
+"""The robot of a campaign, on one simulated clock."""
 
 from __future__ import annotations
 
 import signal
-from abc import ABC, abstractmethod
+import sys
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Protocol
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
 
-from fault_campaign.judging.bounds import DAMPED, DAMPED_SHARE, VELOCITY_GAIN
+from std_msgs.msg import String
+
+from fault_campaign.approach import lead_to_start
+from fault_campaign.campaign_controllers import PLUGIN, write_controllers
+from fault_campaign.disturbing.sabotage import DEFECTS
+from fault_campaign.judging import links
+from fault_campaign.judging.health import ailing
+from fault_campaign.judging.observer import Observer
 from fault_campaign.judging.process_ends import Ends
-from fault_campaign.robot_joints import RobotJoints, TargetJoint
+from fault_campaign.programs import UnexpectedEnd
+from fault_campaign.robot_joints import PRIME, RobotJoints, TargetJoint
 from fault_campaign.scenario import Start, Wave
-from humanoid_control_common.machine.machine import Machine
+from fault_campaign.stepped.mountings import random_mountings, write_calibration
+from fault_campaign.stepped.programs import SteppedProgram
+from fault_campaign.stepped.sdo_judge import SdoJudge
+from fault_campaign.stepped.stream_client import JointStream
+from fault_campaign.stepped.wiring import wired_anew
+from humanoid_control_cli.robot.operator_requests import BEAT_PERIOD, HEARTBEAT_TOPIC
 from humanoid_control_common.rules.modes import Mode
+from humanoid_controller_manager.plugins import forget_plugins
+from humanoid_controller_manager.ros.process.end_requests import EndRequests
 from humanoid_controllers.mode_manager.rest_detection import SLOW
-from humanoid_twin.erob.parameters import DriveParameters
-from humanoid_twin.ethercat.commands import DriveReport
-from humanoid_twin.robot.control import RobotControl
-
-if TYPE_CHECKING:
-    from fault_campaign.judging.observer import Observer
-    from fault_campaign.judging.violation import Violation
-    from fault_campaign.programs import UnexpectedEnd
+from humanoid_stepped.participant import Participant
+from humanoid_stepped.processes import StackProcess
+from humanoid_stepped.python_log import PythonLog
+from humanoid_stepped.robot import SteppedRobot, stepped_options
+from humanoid_stepped.ros.session import SteppedSession
+from humanoid_stepped.scheduler import NEVER, Process
+from humanoid_stepped.stepped_machine import EPOCH
 
 UP: Final = 60.0  # [s] until a new control process publishes joint states
 HEALTHY: Final = 15.0  # [s] until faults can be cleared
 MAIN: Final = "control"
 BOX: Final = "black_box"
 OPERATOR: Final = "operator"  # the robot waits for its heartbeat
-BEAT: Final = 1.5  # [s] timeout of the heartbeat: longer than the hold-ups of ROS here
-MISSTATED: Final = 0.02  # [rad] largest error of the published position of a joint at rest
-AGE: Final = 0.1  # [s] largest age of the joint states
+BEAT: Final = 1.5  # [s] timeout of the heartbeat
 COMMANDED: Final = 1.0  # [s] within which each motor on a CAN bus gets a command
+MAILBOX_DELAY: Final = 0.002  # [s]
 NO_ANSWER: Final = "no answer"
 SOCKETCAN: Final = "socketcan"
 SLCAN: Final = "slcan"
-_STATE_BITS, _OPERATION_ENABLED = 0x6F, 0x27  # of the statusword (CiA 402)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,90 +70,118 @@ class Sabotage:
     defect: str  # of `fault_campaign.disturbing.sabotage`
 
 
-class RobotProgram(Protocol):
-    """One program of the stack. See Program."""
-
-    label: str
-
-    @property
-    def runs(self) -> bool:
-        """Return True if the program runs or is stopped."""
-
-    def processes(self, word: str = "") -> list[int]:
-        """Return the ids of the process and its children that have `word` in their command line."""
-
-    def text(self) -> str:
-        """Return the output."""
-
-    def start(self) -> None:
-        """Start the program if it does not run."""
-
-    def send(self, number: signal.Signals) -> None:
-        """Send the program a signal if it runs."""
-
-    def wait(self, timeout: float = ...) -> bool:
-        """Wait until the program has ended. Return False if it has not."""
-
-    def end(self, timeout: float = ...) -> None:
-        """End the program."""
-
-    def deaths(self) -> list[UnexpectedEnd]:
-        """Return the deaths since the last call."""
-
-    def stuck(self) -> list[Violation]:
-        """Return a violation for each time the program had to be killed since the last call."""
-
-    def exceptions(self) -> list[str]:
-        """Return the exceptions in the log since the last call."""
-
-
 class NotHealthyError(Exception):
     """The robot cannot be brought to DAMPING without a fault."""
 
 
-class Robot(ABC):
-    """The virtual robot, the programs of the stack and an observer.
+class Robot:
+    """The virtual robot, the programs of the stack and an observer; it is up after its creation.
 
     `machine` is the machine of the observer; its clock gives all times of this class.
+
+    Args:
+        folder: for files of the run, those of each adapter apart.
+        sabotage: the defect of the stack, or None; it changes classes in this process.
+        joints: those of the robot.
+        adapter: its CAN interface, by python-can's name: SOCKETCAN or SLCAN.
     """
 
-    machine: Machine
-    observer: Observer
-    twin: RobotControl
-    programs: Mapping[str, RobotProgram]
     stands: Start | None = None  # the mode in which a prepared robot stands
-    adapter: str = SLCAN  # its CAN interface, by python-can's name: SOCKETCAN or SLCAN
 
-    def __init__(self, joints: RobotJoints) -> None:
-        self.joints = joints
+    def __init__(
+        self,
+        folder: Path,
+        sabotage: Sabotage | None = None,
+        joints: RobotJoints = PRIME,
+        adapter: str = SLCAN,
+    ) -> None:
+        seed, files = f"{joints.robot} {adapter}", folder / adapter
+        self.joints = wired_anew(files, joints, seed)
         self._refusals: list[Refusal] = []
+        links.prepare(self.joints)
+        self.adapter = adapter
+        if str(PLUGIN) not in sys.path:
+            sys.path.insert(0, str(PLUGIN))
+            forget_plugins()
+        if sabotage is not None:
+            DEFECTS[sabotage.defect]()
+        self.stepped = stepped = _stepped_robot(files, self.joints, adapter, seed)
+        self.twin = stepped.virtual.control
+        self.sdo_judge: SdoJudge | None = None  # for a robot with EtherCAT drives
+        if joints.of(TargetJoint.RING):
+            self.sdo_judge = SdoJudge(stepped)
+            self.twin.mailbox_delay(MAILBOX_DELAY)
+        self.stream: JointStream | None = None  # while there is one
+        own = Participant(stepped, "observer")
+        self.machine = own.machine
+        self.observer = Observer(own.node, own.machine, own.spin)
+        beats = StackProcess(OPERATOR, stepped.session, _beat)
+        self.programs: dict[str, SteppedProgram] = {
+            process.label: SteppedProgram(process, self.machine.sleep)
+            for process in (beats, *stepped.processes.values())
+        }
+        PythonLog(stepped).__enter__()  # until the end of this process
+        stepped.log.append(self._note_exceptions)
+        self._dead_guards: set[Process] = set()  # told
+        self._start()
+        self.healthy()
+        self.refusals()
 
-    @abstractmethod
+    def prepare(self, start: Start, seed: str) -> None:
+        """Lead the healthy robot to `start` for the next trial; `seed` decides on the way.
+
+        `stands` is `start` if the robot reached it.
+        """
+        self._seed(seed)
+        self.observer.forget()
+        self.stands = start if lead_to_start(self.observer, start) else None
+
+    def begin(self, seed: int) -> None:
+        """Begin a trial: the seed decides on all that follows."""
+        self._seed(f"{seed}")
+
+    def pass_until(self, time: float) -> None:
+        """Let time pass until a robot time [s], at any phase of periodic threads."""
+        self.machine.sleep(time - self.twin.time())
+
+    def _seed(self, seed: str) -> None:
+        self.stepped.scheduler.random.seed(f"{seed} order")
+        self.stepped.virtual.frame_faults.random.seed(f"{seed} ring")
+
     def date(self) -> float:
         """Return the true time [s since 1970], not the clock that faults step."""
+        return (self.stepped.scheduler.now + EPOCH) / 1e9
 
-    @abstractmethod
-    def held_up(self) -> float:
-        """Return the longest time [s] without the virtual robot running, since the last call."""
-
-    @abstractmethod
     def signal_guard(self, bus: str, number: signal.Signals) -> None:
         """Send a signal to the guard of a CAN bus if it runs."""
+        guard = self.stepped.guards.get(bus)
+        if guard is None or guard.process.gone:
+            return
+        if number is signal.SIGKILL:
+            guard.process.killed = True
+        else:
+            guard.process.held_until = NEVER if number is signal.SIGSTOP else 0
 
-    @abstractmethod
+    @contextmanager
+    def joint_stream(self, waves: Mapping[str, Wave]) -> Iterator[None]:
+        """Move all joints by a client of the joint stream inside the context."""
+        self.stream = JointStream(self.stepped, self.observer, waves)
+        self.stream.begin()
+        try:
+            yield
+        finally:
+            self.stream.end()
+
+    def hold_thread(self, label: str, name: str, seconds: float) -> None:
+        """Stop a thread of a process, as a thread without a processor."""
+        scheduler = self.stepped.scheduler
+        for task in scheduler.tasks:
+            if (task.process.name, task.name) == (label, name):
+                task.held_until = scheduler.now + round(seconds * 1e9)
+
     def step_clock(self, seconds: float) -> None:
         """Set the system's clock to the true time plus `seconds`."""
-
-    @abstractmethod
-    def _deaths_of_children(self) -> list[UnexpectedEnd]:
-        """Return the deaths of children of the programs since the last call."""
-
-    def joint_stream(self, waves: Mapping[str, Wave]) -> AbstractContextManager[object]:
-        """Return a client that moves all joints by the joint stream while the context is open.
-
-        Raises NotImplementedError: it exists on the stepped robot only.
-        """
-        raise NotImplementedError
+        self.stepped.scheduler.system_offset = round(seconds * 1e9)
 
     def restart(self) -> None:
         """End all processes in order, and start them again. Raises NotHealthyError."""
@@ -158,7 +199,7 @@ class Robot(ABC):
         )
 
     @property
-    def control(self) -> RobotProgram:
+    def control(self) -> SteppedProgram:
         """Return the control process."""
         return self.programs[MAIN]
 
@@ -171,7 +212,7 @@ class Robot(ABC):
         cleared = observer.within(HEALTHY, self._clear) and observer.unload(HEALTHY)
         if not (cleared and observer.within(HEALTHY, self._well) and self._motors_commanded()):
             obeyed = f"DAMP obeyed: {damped}, faults cleared: {cleared}"
-            found = f"{observer.now.status_message!r}, {self.ailing()}, {obeyed}"
+            found = f"{observer.now.status_message!r}, {ailing(self)}, {obeyed}"
             raise NotHealthyError(f"mode {observer.now.mode}: {found}")
 
     def refusals(self) -> list[Refusal]:
@@ -187,50 +228,6 @@ class Robot(ABC):
         # one.
         if not self.observer.within(UP, lambda: self.observer.recording):
             raise NotHealthyError(f"the black box did not start: {self.programs[BOX].text()}")
-
-    def ailing(self) -> list[str]:
-        """Return the obstacles to health: drive faults, no damping, and wrong joint states."""
-        drives = self.twin.drives() if self.joints.of(TargetJoint.RING) else []
-        erobs = [f"drive {i}: 0x{it['error']:04X}" for i, it in enumerate(drives) if it["error"]]
-        motors = [f"motor {i}" for bus in self.joints.buses
-                  for i, motor in self.twin.bus(bus).can_drives().items()
-                  if motor["firmware"]["faults"] or not motor["firmware"]["enabled"]]  # fmt: skip
-        undamped = [f"{joint}: {text}" for joint, text in self.undamped().items()]
-        return [*erobs, *motors, *undamped, *self._misstated()]
-
-    def undamped(self) -> dict[str, str]:
-        """Return the joints without the damping of DAMPING, each with what its drive has."""
-        least = DAMPED_SHARE * DAMPED[self.joints.robot]
-        found = {}
-        ring = self.joints.actuators.ring
-        for row, drive in zip(ring, self.twin.drives() if ring else [], strict=True):
-            own = row.parameters(DriveParameters())
-            unit = VELOCITY_GAIN * own.torque_constant * own.gear
-            found[row.joint] = unit * drive["vel_reg"] * drive["gate"] * _is_enabled(drive)
-        for bus in self.joints.buses:
-            motors = self.twin.bus(bus).can_drives()
-            for joint in self.joints.on_bus(bus):
-                motor = motors.get(self.joints.motor(joint))
-                has_torque = motor is not None and motor["powered"] and motor["firmware"]["enabled"]
-                found[joint] = motor["firmware"]["damping"] if motor and has_torque else 0.0
-        return {
-            joint: f"damping {damping:.2f} Nm s/rad"
-            for joint, damping in found.items()
-            if damping < least
-        }
-
-    def _misstated(self) -> Iterator[str]:
-        """Yield the joints whose position differs from the latest joint states."""
-        latest = self.observer.joint_states[-1]
-        stated = dict(zip(latest.name, latest.position, strict=True))
-        for joint, truth in self.twin.joints().items():
-            bound = MISSTATED + AGE * abs(truth["velocity"])
-            if not abs(stated[joint] - truth["position"]) < bound:
-                yield f"{joint}: stated {stated[joint]:.3f} rad, is {truth['position']:.3f}"
-
-    def pass_until(self, time: float) -> None:
-        """Receive messages until a robot time [s]."""
-        self.observer.within(UP, lambda: self.twin.time() >= time)
 
     def at_rest(self) -> bool:
         """Return True if no arm sinks: a raised arm that becomes limp falls freely."""
@@ -257,7 +254,7 @@ class Robot(ABC):
         # Other joints take their gains with each command.
         confirmed = not self.joints.of(TargetJoint.RING) or observer.confirmed()
         cleared = confirmed and not observer.diagnosed_fall
-        return observer.now.mode == Mode.DAMPING and cleared and not self.ailing()
+        return observer.now.mode == Mode.DAMPING and cleared and not ailing(self)
 
     def _motors_commanded(self) -> bool:
         """Wait until frames reach the motors of every CAN bus. Return False after a timeout."""
@@ -287,7 +284,36 @@ class Robot(ABC):
         for program in reversed(list(self.programs.values())):
             program.end()
 
+    def _deaths_of_children(self) -> list[UnexpectedEnd]:
+        """Return the deaths of guards, the only children of programs, since the last call."""
+        guards = {it.process for it in self.stepped.guards.values() if it.process.killed}
+        news = guards - self._dead_guards if self.control.runs else set()
+        self._dead_guards |= news
+        return [UnexpectedEnd(f"{MAIN}'s child", "the guard has ended") for _ in news]
 
-def _is_enabled(drive: DriveReport) -> bool:
-    """Return whether a drive on the ring has torque."""
-    return drive["powered"] and drive["statusword"] & _STATE_BITS == _OPERATION_ENABLED
+    def _note_exceptions(self, process: str, severity: str, text: str) -> None:
+        if "Traceback (most recent call last)" in text and process in self.programs:
+            self.programs[process].note(text.strip().splitlines()[-1])
+
+
+def _stepped_robot(folder: Path, joints: RobotJoints, adapter: str, seed: str) -> SteppedRobot:
+    """Return the robot with the mountings of `seed`; `joints` have its wiring."""
+    mountings = random_mountings(joints, seed)
+    options = stepped_options(
+        joints.robot,
+        adapter,
+        hardware_config=joints.package.drives.hardware,
+        calibration_file=write_calibration(folder, joints, mountings),
+        controllers_file=write_controllers(folder, joints),
+        heartbeats={OPERATOR: BEAT},
+    )
+    return SteppedRobot(0, folder, replace(options, robot=joints.package), mountings=mountings)
+
+
+def _beat(session: SteppedSession, requests: EndRequests) -> int:
+    """The program `hc heartbeat`."""
+    topic = session.node(OPERATOR, services=False).create_publisher(String, HEARTBEAT_TOPIC, 10)
+    while not (requests.in_order or requests.at_once):
+        topic.publish(String(data=OPERATOR))
+        session.machine.sleep(BEAT_PERIOD)
+    return 0

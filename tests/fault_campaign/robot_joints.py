@@ -18,6 +18,8 @@ from humanoid_twin.robot.actuators import Actuators, load_actuators
 _WATCHDOGS: Final = ("robstride",)
 _ANY_RATE: Final = 200.0  # [Hz] of the loop; without effect on the names of the components
 
+NO_MOTOR: Final = 99  # a CAN id that no motor has
+
 
 class TargetJoint(Enum):
     """Sort of joint that a kind of fault strikes."""

@@ -12,6 +12,7 @@ from fault_campaign.approach import MODES, lead_to_start
 from fault_campaign.disturbing.stream import Stream
 from fault_campaign.judging.black_box_check import Expected
 from fault_campaign.judging.bounds import LIMITS
+from fault_campaign.judging.health import undamped
 from fault_campaign.judging.judge import Verdict, Window, judge, judge_way_back
 from fault_campaign.judging.links import contacts
 from fault_campaign.judging.message_check import GRACE, MessageCheck
@@ -21,7 +22,6 @@ from fault_campaign.kinds.kind import Kind, Outcome, Recovery, RefutedError, Req
 from fault_campaign.robot import NO_ANSWER, NotHealthyError, Refusal, Robot
 from fault_campaign.robot_joints import TargetJoint
 from fault_campaign.scenario import HANDS, Scenario, Start, draw
-from fault_campaign.simplification import AS_DRAWN, Simplification
 from humanoid_bringup.robot_package import DEFAULT
 from humanoid_control_common.rules.reason_codes import RESET_SENT
 
@@ -46,7 +46,6 @@ class Result:
     begin: float  # [s] monotonic: the mode was reached
     end: float  # the fault was mended
     expected: Expected | None  # record that the black box must have; None: none
-    held_up: float  # [s] longest time between both without a processor for the virtual robot
     refusals: int = 0  # refusals of clear_fault in the recovery
     robot: str = DEFAULT
     adapter: str = ""  # CAN interface of the robot
@@ -62,9 +61,7 @@ class Result:
     ) -> Self:
         """Return the result of a trial that could not be brought to its end."""
         robot = kind.robot.robot
-        return cls(
-            seed, kind.name, "", "", "", None, violations, begin, end, None, 0.0, robot=robot
-        )
+        return cls(seed, kind.name, "", "", "", None, violations, begin, end, None, robot=robot)
 
     @property
     def known(self) -> tuple[Violation, ...]:
@@ -82,33 +79,28 @@ class DrawnTrial:
     dice: Random
 
     @classmethod
-    def of(cls, kind: Kind, seed: int, simpler: Simplification = AS_DRAWN) -> Self:
-        """Return the draw of a seed after its simplification."""
+    def of(cls, kind: Kind, seed: int) -> Self:
+        """Return the draw of a seed."""
         dice = Random(seed)
         kind = kind if kind.drawn is None else kind.drawn(dice)
-        joint = ""
-        if simpler.part is not None and kind.parts:
-            kind, joint = kind.parts[simpler.part]
-        simpler = simpler if not kind.apart else replace(simpler, unloaded=True, untouched=True)
-        scenario = simpler.applied(draw(dice, kind.starts, kind.robot.all))
-        return cls(kind, scenario, joint or dice.choice(kind.joints), dice)
+        scenario = draw(dice, kind.starts, kind.robot.all)
+        if kind.apart:
+            scenario = replace(scenario, payload=0.0, pushes={})
+        return cls(kind, scenario, dice.choice(kind.joints), dice)
 
 
 class Trial:
     """Runs one trial, of a kind and a seed, on a robot."""
 
-    def __init__(
-        self, robot: Robot, kind: Kind, seed: int, simpler: Simplification = AS_DRAWN
-    ) -> None:
+    def __init__(self, robot: Robot, kind: Kind, seed: int) -> None:
         self._robot, self._seed, self._name = robot, seed, kind.name
-        drawn = DrawnTrial.of(kind, seed, simpler)
+        drawn = DrawnTrial.of(kind, seed)
         self._kind = drawn.kind
         self._scene = Scene(robot, drawn.dice, drawn.scenario, drawn.joint, None)
         before = MODES[drawn.scenario.start]
         self._heard = MessageCheck(robot.observer, drawn.kind, before, drawn.joint)
         self._violations: list[Violation] = []
         self._expected: Expected | None = None
-        self._held_up = 0.0
         self._begin = self._end = 0.0  # [s] monotonic, see Result
         self._window: Window | None = None  # of the fault, unless its verdict has violations
 
@@ -120,17 +112,15 @@ class Trial:
         self._unprovoked()
         robot.observer.forget()
         self._begin = self._robot.machine.clock()
-        robot.held_up()
         verdict = None
         with self._loaded():
             if self._reached():
                 with self._streaming():
                     self._begin = self._robot.machine.clock()
-                    robot.held_up()
                     if self._remains():
                         verdict = self._struck()
             if verdict is None:
-                self._closed()
+                self._end = robot.machine.clock()
                 now = robot.observer.now
                 text = f"mode {now.mode}, {now.status_message!r}"
                 self._violations.append(Violation(ViolationType.NOT_REACHED, text))
@@ -147,7 +137,6 @@ class Trial:
             self._begin,
             self._end,
             self._expected,
-            self._held_up,
             refused,
             kind.robot.robot,
             robot.adapter,
@@ -157,11 +146,6 @@ class Trial:
         """Note the violations before the trial: there must be none."""
         self._violations += of_ends(self._robot.ends())
         self._violations += wrong_refusals(self._robot.refusals(), 0.0)
-
-    def _closed(self) -> None:
-        """End the time in which a hold-up of this machine counts."""
-        self._end = self._robot.machine.clock()
-        self._held_up = self._robot.held_up()
 
     @contextmanager
     def _loaded(self) -> Iterator[None]:
@@ -236,7 +220,7 @@ class Trial:
         if kind.outcome is Outcome.EITHER and stood and heard.fell:  # at the last moment
             soft_from = self._softens()
         end = robot.twin.time()
-        self._closed()
+        self._end = robot.machine.clock()
         fallen = kind.outcome in (Outcome.SOFT, Outcome.OFF) or heard.fell
         if fallen and kind.filed is not RequiredRecord.NOTHING:
             # The alarm of a stopped process comes when it continues.
@@ -268,7 +252,7 @@ class Trial:
         exempt = {*kind.spared(scene), *kind.undamped(scene)}
         return [
             Violation(ViolationType.NOT_DAMPED, f"{joint}: {text}")
-            for joint, text in self._robot.undamped().items()
+            for joint, text in undamped(self._robot).items()
             if joint not in exempt
         ]
 

@@ -6,17 +6,15 @@ of the machine: processes, the raw socket and the serial port.
 
 from __future__ import annotations
 
-import functools
 import os
+import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
-from fault_campaign.disturbing.stalls import Stalls
 from std_msgs.msg import Bool
 from test_support.arm_joints import ALL_JOINTS
 from test_support.ros.ros_domains import on_reserved_domain
@@ -33,30 +31,6 @@ SOFT, STIFF = (0, 56, 0, 1), (515, 19, 0, 1)  # registers of DAMPING and STANDBY
 STANDBY_WAY = 1.0  # [s] of each of its two motions: 3 and 2 with the controllers of the bring-up
 
 
-ATTEMPTS = 3
-
-
-def unless_held_up(test: Callable[..., None]) -> Callable[..., None]:
-    """Begin a test again if it fails while other programs held this machine up.
-
-    Watchers that do not depend on the robot report hold-ups. The test runner counts a second try.
-    """
-
-    @functools.wraps(test)
-    def attempt(prime: Prime, **parameters: Any) -> None:
-        for _ in range(ATTEMPTS - 1):
-            begin = time.monotonic()
-            try:
-                return test(prime, **parameters)
-            except AssertionError as error:
-                if not prime.excuse(begin, error):
-                    raise
-            prime.damped()
-        return test(prime, **parameters)
-
-    return attempt
-
-
 class Prime:
     """The virtual robot, the processes of its bring-up, and an operator."""
 
@@ -67,11 +41,8 @@ class Prime:
         tools: Any,
         folder: Path,
         controllers: Path,
-        stalls: Stalls,
     ) -> None:
         self.control, self.client = virtual.control, client
-        self.properties: list[tuple[str, object]] = []  # of the test that runs
-        self._stalls = stalls
         running_type, command_line = tools
         options = Options(
             backend=Backend.REAL,
@@ -81,12 +52,16 @@ class Prime:
             viewer=False,
             controllers_file=controllers,
         )
-        self.running = {
-            process.label: running_type(command_line(process), folder / f"{process.label}.txt")
-            for process in plan(options, folder)
-        }
+        self.interface = virtual.interface
+        self._commands = {it.label: command_line(it) for it in plan(options, folder)}
+        self._run = lambda label, log: running_type(self._commands[label], folder / log)
+        self.running = {label: self._run(label, f"{label}.txt") for label in self._commands}
         client.connect()
         self.client.confirmed()
+
+    def start(self, label: str) -> Any:
+        """Start a process of the bring-up, also a second time."""
+        return self._run(label, f"{label}_again.txt")
 
     def damped(self) -> None:
         """Bring the robot to DAMPING without a fault and without external torques."""
@@ -95,14 +70,6 @@ class Prime:
         self.client.reach(Mode.DAMPING)
         self.client.clear_fault()
         self.client.confirmed()
-
-    def excuse(self, begin: float, error: AssertionError) -> bool:
-        """Report whether this machine was held up since `begin` [s, monotonic]."""
-        gap = self._stalls.worst(begin, time.monotonic())
-        if gap:
-            remark = f"held up for {gap * 1e3:.0f} ms: {str(error).partition(chr(10))[0]}"
-            self.properties.append(("second try", remark))
-        return gap > 0.0
 
     def faults(self) -> list[str]:
         """Return the faults of the drives."""
@@ -147,26 +114,23 @@ def whole(
             pytest.skip(f"no pair of virtual network interfaces can be made: {error}")
         client = client_type()
         cleanup.callback(client.close)
-        stalls = cleanup.enter_context(Stalls())
         tools, controllers = (running_type, command_line), controllers_with(folder, STANDBY_WAY)
-        prime = Prime(virtual, client, tools, folder, controllers, stalls)
-        for running in reversed(prime.running.values()):  # all of them, also after an error of one
-            cleanup.callback(lambda ended=running: sys.stdout.write(ended.text()))
-            cleanup.callback(running.end)
+        prime = Prime(virtual, client, tools, folder, controllers)
+        for label in reversed(prime.running):  # all of them, also after an error of one
+            cleanup.callback(lambda it=label: sys.stdout.write(prime.running[it].text()))
+            cleanup.callback(lambda it=label: prime.running[it].end())
         yield prime
 
 
 @pytest.fixture
-def prime(whole: Prime, request: pytest.FixtureRequest) -> Iterator[Prime]:
+def prime(whole: Prime) -> Iterator[Prime]:
     """In DAMPING before and after the test."""
-    whole.properties = request.node.user_properties
     whole.damped()
     yield whole
     if whole.running["control"].process.poll() is None:
         whole.damped()
 
 
-@unless_held_up
 def test_joint_states_have_the_true_positions_of_all_joints(prime: Prime) -> None:
     # Only at rest is the truth unchanged until the request.
     prime.client.until(
@@ -180,7 +144,6 @@ def test_joint_states_have_the_true_positions_of_all_joints(prime: Prime) -> Non
         assert position == pytest.approx(truth[name]["position"], abs=0.002), name
 
 
-@unless_held_up
 def test_every_mode_reaches_the_drives(prime: Prime) -> None:
     prime.client.enter(Mode.STANDBY)
     assert prime.registers() == {STIFF}
@@ -193,7 +156,6 @@ def test_every_mode_reaches_the_drives(prime: Prime) -> None:
     assert prime.faults() == []
 
 
-@unless_held_up
 def test_an_adapter_that_is_pulled_means_damping_and_comes_back_with_clear_fault(
     prime: Prime,
 ) -> None:
@@ -205,6 +167,35 @@ def test_an_adapter_that_is_pulled_means_damping_and_comes_back_with_clear_fault
     prime.control.can_plug_in()
     prime.damped()
     assert prime.faults() == []
+    prime.client.enter(Mode.STANDBY)
+
+
+def test_a_ring_whose_interface_goes_down_means_damping_and_comes_back_with_clear_fault(
+    prime: Prime,
+) -> None:
+    prime.client.enter(Mode.STANDBY)
+    subprocess.run(["ip", "link", "set", prime.interface, "down"], check=True)
+    prime.client.until(lambda: prime.client.now.mode == Mode.DAMPING, "the fall")
+    assert "PrimeEtherCAT" in prime.client.now.status_message
+    subprocess.run(["ip", "link", "set", prime.interface, "up"], check=True)
+    prime.damped()
+    assert prime.faults() == []
+
+
+def test_without_its_impedance_manager_the_robot_falls_and_a_new_one_confirms_again(
+    prime: Prime,
+) -> None:
+    prime.client.enter(Mode.STANDBY)
+    prime.running["impedance"].process.kill()
+    prime.running["impedance"].wait()
+    prime.client.until(lambda: prime.client.now.mode == Mode.DAMPING, "the fall")
+    prime.running["impedance"] = prime.start("impedance")
+    prime.damped()
+    assert prime.registers() == {SOFT}
+
+
+def test_a_second_control_process_is_refused_and_the_first_goes_on(prime: Prime) -> None:
+    assert prime.start("control").wait() != 0
     prime.client.enter(Mode.STANDBY)
 
 

@@ -80,7 +80,6 @@ def test_without_a_workspace_there_is_no_campaign(tmp_path: Path) -> None:
         (Trial(SEED, "can:"), "files", "'can:' is in the name of"),
         (Trial(SEED, KIND, robot="mine"), "files", "there is no robot 'mine'; installed: "),
         (Trial(SEED, KIND), "file", "cannot make the bag .*/file/topics: Not a directory"),
-        (Trial(SEED, KIND, "nothing"), "files", "'nothing' simplifies nothing"),
     ],
 )
 def test_a_trial_that_cannot_be_run_is_an_error_with_the_campaigns_reason(

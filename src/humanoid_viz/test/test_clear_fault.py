@@ -1,16 +1,12 @@
-"""CLEAR FAULT of the viewer: its answer on machines whose clocks differ, and a call given up."""
+"""CLEAR FAULT of the viewer: a call given up."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 import rclpy
-from fault_campaign.disturbing.fake_clock import FakeClock
 from humanoid_control_msgs.srv import ClearFault
 from rclpy.client import Client
 from rclpy.executors import SingleThreadedExecutor
@@ -18,19 +14,6 @@ from rclpy.executors import SingleThreadedExecutor
 from humanoid_viz.nodes.viewer_node import CLEAR_FAULT, ViewerNode
 from humanoid_viz.state.latest_messages import LatestMessages
 from humanoid_viz.state.state import Statement
-
-BEHIND = 3600  # [s] of the robot's clock
-MODE_MANAGER = """
-import rclpy
-from humanoid_control_msgs.srv import ClearFault
-rclpy.init()
-node = rclpy.create_node("mode_manager")
-def clear(request, response):
-    response.success = True
-    return response
-node.create_service(ClearFault, "/mode_manager/clear_fault", clear)
-rclpy.spin(node)
-"""
 
 
 class Operator:
@@ -77,21 +60,6 @@ def operator(domain: int) -> Iterator[Operator]:
     operator = Operator()
     yield operator
     operator.close()
-
-
-def test_the_answer_of_a_robot_whose_clock_is_behind_is_shown(
-    operator: Operator, tmp_path: Path
-) -> None:
-    clock = FakeClock(tmp_path)
-    clock.step(-BEHIND)
-    command = ("env", *(f"{key}={value}" for key, value in clock.environment.items()))
-    robot = subprocess.Popen([*command, sys.executable, "-c", MODE_MANAGER])
-    try:
-        operator.spin_until(operator.client.service_is_ready)
-        assert operator.clear_fault() == "clear fault: done"
-    finally:
-        robot.kill()
-        robot.wait()
 
 
 def test_a_call_that_was_given_up_is_withdrawn(operator: Operator) -> None:

@@ -6,13 +6,23 @@ from dataclasses import dataclass
 from typing import Final
 
 from fault_campaign.judging.cause import Cause
-from fault_campaign.judging.fault_files import Flight
 from humanoid_recording.reason_codes import PROCESS_KILLED
 
 BEFORE: Final = 0.1  # [s] of the time before the fault: a control process may just have started
 NEAR: Final = 2.0  # [s] around a fault in which no tick may be missing
 EARLY: Final = 0.1  # [s] an alarm may have a time before the fault: clocks are read one by one
 LAST: Final = 0.06  # [s] three periods: the last tick before a control process is killed
+
+
+@dataclass(frozen=True, slots=True)
+class Flight:
+    """Content of one file. Times in [s] since the epoch."""
+
+    begin: float  # of the ticks
+    end: float
+    reasons: tuple[str, ...]  # reason codes of the file
+    alarms: tuple[tuple[float, str, tuple[str, ...]], ...]  # time, text and reason codes
+    gaps: tuple[tuple[float, float], ...]  # missing ticks: time and length
 
 
 @dataclass(frozen=True, slots=True)

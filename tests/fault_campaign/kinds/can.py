@@ -22,7 +22,7 @@ from fault_campaign.kinds.kind import (
     struck,
 )
 from fault_campaign.robot import SLCAN
-from fault_campaign.robot_joints import TargetJoint
+from fault_campaign.robot_joints import NO_MOTOR, TargetJoint
 from humanoid_control_common.rules.reasons import ReasonCode
 from humanoid_control_common.rules.safety import SafetyFlag
 from humanoid_controller_manager.reason_codes import JOINT_DOES_NOT_FOLLOW
@@ -41,7 +41,6 @@ from humanoid_devices_can.reason_codes import (
 from humanoid_twin.can.control import CanMethods
 
 SILENCE: Final = 0.7  # [s] until silent motors are detected, and the arms are soft
-OTHER: Final = 99  # an id that no motor has
 _HOT: Final = 150.0  # [°C] beyond the limits of all families: 100 °C, 145 °C
 _KEEPS_TORQUE: Final = "it keeps its torque, which held a load that is gone when the arm sinks"
 _EXTENDED: Final = 0.5  # share of the strange frames
@@ -226,8 +225,8 @@ _MOTORS: Final = (
     ),
     _motor(
         name="can: motor with another id",
-        inject=motor(lambda can, identifier: can.can_change_id(identifier, OTHER)),
-        mend=motor(lambda can, identifier: can.can_change_id(OTHER, identifier)),
+        inject=motor(lambda can, identifier: can.can_change_id(identifier, NO_MOTOR)),
+        mend=motor(lambda can, identifier: can.can_change_id(NO_MOTOR, identifier)),
         spared=unheard,
     ),
     _noticed(

@@ -10,7 +10,6 @@ from fault_campaign.kinds import (
     commands,
     controllers,
     encoders,
-    joint_streams,
     machine,
     operators,
     policies,
@@ -31,12 +30,8 @@ _SINGLE: Final = (
     *controllers.KINDS,
     *policies.KINDS,
     *processes.KINDS,
-    *joint_streams.KINDS,
     *machine.KINDS,
     *operators.KINDS,
-)
-
-_STEPPED_ONLY: Final = (
     *races.KINDS,
     *exits.KINDS,
     *recoveries.KINDS,
@@ -50,17 +45,11 @@ _STEPPED_ONLY: Final = (
 )
 
 
-def kinds_of(robot: RobotJoints, *, stepped: bool = False) -> dict[str, Kind]:
-    """Return the kinds of a robot by name: all that strike one of its joints.
-
-    `stepped`: return the kinds of the stepped robot instead of the kinds in wall time.
-    """
-    kinds = [kind for kind in _SINGLE if not kind.kernel] if stepped else list(_SINGLE)
-    kinds += _STEPPED_ONLY if stepped else ()
-    fitted = [kind.on(robot) for kind in kinds]
+def kinds_of(robot: RobotJoints) -> dict[str, Kind]:
+    """Return the kinds of a robot by name: all that strike one of its joints."""
+    fitted = [kind.on(robot) for kind in _SINGLE]
     single = [kind for kind in fitted if kind.joints]
-    both = pairs.pairs(single)
-    both += [pairs.pair_in(Start.JOINT_STREAM, "joint stream", single)] if stepped else []
+    both = [*pairs.pairs(single), pairs.pair_in(Start.JOINT_STREAM, "joint stream", single)]
     return _by_name([*single, *both])
 
 
@@ -72,4 +61,3 @@ def _by_name(kinds: Sequence[Kind]) -> dict[str, Kind]:
 
 
 KINDS: Final = kinds_of(PRIME)
-STEPPED: Final = kinds_of(PRIME, stepped=True)

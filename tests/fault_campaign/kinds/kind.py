@@ -184,18 +184,14 @@ class Kind:
     # Joints that the fall leaves without damping, besides those that are spared.
     undamped: Callable[[Scene], Sequence[str]] = lambda _scene: ()
     follows: bool = False  # on the ring a target that follows counts as soft, whatever the gains
-    starves: bool = False  # the fault holds the machine up
     adapter: str = ""  # CAN interface of the robot, see `Robot`; empty: the seed decides
-    kernel: bool = False  # needs processes, memory or the adapter of a real machine
     requests_modes: bool = False  # the fault itself requests modes
     allowed: Sequence[Allowed] = ()
     dies: Sequence[str] = ()  # labels of the processes that the fault ends
     unclean: bool = False  # a drive refuses the exit: the control process ends with code 1
     raises: str = ""  # regular expression of exceptions that may be in the logs; empty: none
     apart: bool = False  # links must not touch; no payload, no pushes
-    quick: bool = False  # part of the short form in wall time
     alone: bool = False  # long, or it changes the mode or clears: not in a pair of faults
-    parts: Sequence[tuple[Kind, str]] = ()  # two faults at once, and their joints
     drawn: Callable[[Random], Kind] | None = None  # draws the kind itself from the seed
 
     def on(self, robot: RobotJoints) -> Kind:

@@ -1,9 +1,8 @@
-"""Faults of processes: death, standstill, second start."""
+"""Faults of processes: death and standstill."""
 
 from __future__ import annotations
 
 import signal
-import subprocess
 from collections.abc import Callable
 from functools import partial
 from typing import Final
@@ -21,11 +20,9 @@ from fault_campaign.kinds.kind import (
     Scene,
 )
 from fault_campaign.kinds.operators import STOP, let_go, stop
-from fault_campaign.programs import GIVE_UP
 from fault_campaign.robot import BOX, MAIN
 from fault_campaign.robot_joints import TargetJoint
 from fault_campaign.scenario import STIFF, Start
-from fault_campaign.wall_robot import WallRobot
 from humanoid_control_common.rules.modes import Mode
 from humanoid_control_common.rules.reason_codes import NO_GUARD
 from humanoid_control_common.rules.safety import SafetyLevel
@@ -42,19 +39,6 @@ def _send(label: str, number: signal.Signals) -> Callable[[Scene], None]:
 
 def _again(label: str) -> Callable[[Scene], None]:
     return lambda scene: scene.robot.programs[label].start()
-
-
-def _second(scene: Scene) -> None:
-    """Start a second control process, which must refuse. Raises RefutedError if it runs."""
-    assert isinstance(scene.robot, WallRobot), "it needs the lock of a real machine"
-    second = scene.robot.programs[MAIN].twice()
-    try:
-        refused = second.wait(GIVE_UP) != 0
-    except subprocess.TimeoutExpired:
-        second.kill()
-        refused = False
-    if not refused:
-        raise RefutedError("a second control process runs beside the first")
 
 
 def _interrupted(scene: Scene) -> None:
@@ -122,7 +106,6 @@ KINDS: Final = (
     Kind(
         name="process: control killed",
         allowed=(LETS_GO,),
-        quick=True,
         inject=_send(MAIN, signal.SIGKILL),
         outcome=Outcome.OFF,
         within=0.8,
@@ -214,14 +197,5 @@ KINDS: Final = (
         dies=(BOX,),
         source=STOP,
         codes=(EMERGENCY_STOP,),
-    ),
-    Kind(
-        name="process: a second control process is started",
-        kernel=True,
-        quick=True,
-        inject=_second,
-        outcome=Outcome.STAYS,
-        alone=True,
-        watched=0.5,
     ),
 )

@@ -18,11 +18,8 @@ from typing import Any
 
 from fault_campaign.campaign import Entry
 from fault_campaign.kinds.kind import Kind
-from fault_campaign.robot import Sabotage
-from fault_campaign.simplification import AS_DRAWN, Simplification
+from fault_campaign.robot import Robot, Sabotage
 from fault_campaign.stepped.prepared import Copies, Prepared, Trials, adapter_of
-from fault_campaign.stepped.robot import SimulatedRobot
-from fault_campaign.stepped.shrinking import shrunk
 from humanoid_stepped.copies import LastingCopy
 
 
@@ -30,15 +27,11 @@ def campaign(
     trials: Trials,
     sabotage: Sabotage | None = None,
     workers: int | None = None,
-    simpler: Simplification | None = None,
 ) -> Iterator[Entry]:
-    """Run trials, each a kind and a seed, of one robot; yield the results in this order.
-
-    The simplest trial found replaces a trial with a violation, unless `simpler` is given.
-    """
+    """Run trials, each a kind and a seed, of one robot; yield the results in this order."""
     count = min(workers or os.cpu_count() or 1, len(trials))
-    serve = partial(_serve, trials, sabotage, simpler)
-    wanted = [_prepared_robot(kind, seed, simpler or AS_DRAWN) for kind, seed in trials]
+    serve = partial(_serve, trials, sabotage)
+    wanted = [_prepared_robot(kind, seed) for kind, seed in trials]
     crew = [LastingCopy(serve) for _ in range(count)]
     try:
         yield from _results(crew, wanted)
@@ -50,9 +43,9 @@ def campaign(
 PreparedRobot = tuple[str, Prepared] | None  # with these CAN adapters; None: the one in DAMPING
 
 
-def _prepared_robot(kind: Kind, seed: int, simpler: Simplification) -> PreparedRobot:
-    prepared = Prepared.of(kind, seed, simpler)
-    return None if prepared is None else (adapter_of(kind, seed, simpler), prepared)
+def _prepared_robot(kind: Kind, seed: int) -> PreparedRobot:
+    prepared = Prepared.of(kind, seed)
+    return None if prepared is None else (adapter_of(kind, seed), prepared)
 
 
 def _results(crew: Sequence[LastingCopy], wanted: Sequence[PreparedRobot]) -> Iterator[Entry]:
@@ -104,7 +97,6 @@ class Waiting:
 def _serve(
     trials: Trials,
     sabotage: Sabotage | None,
-    simpler: Simplification | None,
     asked: Iterator[int],
     connection: Connection[Any, Any],
 ) -> None:
@@ -112,14 +104,10 @@ def _serve(
     with TemporaryDirectory(prefix="hc_trials_") as folder:
         joints = trials[0][0].robot
 
-        def make(adapter: str) -> SimulatedRobot:
-            return SimulatedRobot(Path(folder), sabotage, joints, adapter)
+        def make(adapter: str) -> Robot:
+            return Robot(Path(folder), sabotage, joints, adapter)
 
         with Copies(make, trials) as copies:
             connection.send(None)
             for index in asked:
-                kind, seed = trials[index]
-                entry = copies.run(index, simpler or AS_DRAWN)
-                if entry.news and simpler is None:
-                    entry = shrunk(entry, kind, seed, partial(copies.run, index))
-                connection.send((index, entry))
+                connection.send((index, copies.run(index)))

@@ -18,11 +18,9 @@ from typing import Any, Final, Self
 
 from fault_campaign.campaign import Entry
 from fault_campaign.kinds.kind import Kind
-from fault_campaign.robot import SLCAN, SOCKETCAN
+from fault_campaign.robot import SLCAN, SOCKETCAN, Robot
 from fault_campaign.robot_joints import read_descriptions
 from fault_campaign.scenario import Start
-from fault_campaign.simplification import AS_DRAWN, Simplification
-from fault_campaign.stepped.robot import SimulatedRobot
 from fault_campaign.stepped.trial import failed, run
 from fault_campaign.trial import DrawnTrial
 from humanoid_stepped.copies import CopyError, LastingCopy, in_copy
@@ -34,13 +32,13 @@ LONG_WAYS: Final = (
 WHOLE_WAY: Final = 0.2  # share of the trials in these modes that begin in DAMPING
 ROBOTS: Final = 2  # robots prepared for each of these modes, with each kind of adapter
 ADAPTERS: Final = (SOCKETCAN, SLCAN)
-MakeRobot = Callable[[str], SimulatedRobot]  # with these CAN adapters, in DAMPING
+MakeRobot = Callable[[str], Robot]  # with these CAN adapters, in DAMPING
 Trials = Sequence[tuple[Kind, int]]
 
 
-def adapter_of(kind: Kind, seed: int, simpler: Simplification) -> str:
+def adapter_of(kind: Kind, seed: int) -> str:
     """Return the kind of CAN adapter of a trial."""
-    drawn = DrawnTrial.of(kind, seed, simpler).kind
+    drawn = DrawnTrial.of(kind, seed).kind
     return drawn.adapter or Random(f"{seed} adapter").choice(ADAPTERS)
 
 
@@ -52,15 +50,15 @@ class Prepared:
     number: int
 
     @classmethod
-    def of(cls, kind: Kind, seed: int, simpler: Simplification) -> Self | None:
+    def of(cls, kind: Kind, seed: int) -> Self | None:
         """Return the prepared robot of a trial; None: the robot in DAMPING."""
-        start = DrawnTrial.of(kind, seed, simpler).scenario.start
+        start = DrawnTrial.of(kind, seed).scenario.start
         dice = Random(f"{seed} way")
         if start not in LONG_WAYS or dice.random() < WHOLE_WAY:
             return None
         return cls(start, dice.randrange(ROBOTS))
 
-    def prepare(self, robot: SimulatedRobot) -> None:
+    def prepare(self, robot: Robot) -> None:
         """Lead `robot` from DAMPING to the mode.
 
         If it does not reach the mode, the trial begins with its present state and judges that.
@@ -90,13 +88,13 @@ class Copies:
             robot.end()
         self._robots.clear()
 
-    def run(self, index: int, simpler: Simplification = AS_DRAWN) -> Entry:
+    def run(self, index: int) -> Entry:
         """Run a trial."""
         kind, seed = self._trials[index]
-        adapter = adapter_of(kind, seed, simpler)
+        adapter = adapter_of(kind, seed)
         if adapter not in self._robots:
             self._robots[adapter] = LastingCopy(partial(self._serve, adapter))
-        entry = _asked(self._robots[adapter], index, simpler)
+        entry = _asked(self._robots[adapter], index)
         if entry is None:
             self._robots.pop(adapter).end()
             return failed(kind, seed, f"no robot is up with the CAN interface {adapter}")
@@ -105,19 +103,19 @@ class Copies:
     def _serve(
         self,
         adapter: str,
-        asked: Iterator[tuple[int, Simplification]],
+        asked: Iterator[int],
         connection: Connection[Any, Any],
     ) -> None:
         robot = self._make(adapter)
         with _PreparedCopies(robot, self._trials) as copies:
-            for index, simpler in asked:
-                connection.send(copies.run(index, simpler))
+            for index in asked:
+                connection.send(copies.run(index))
 
 
 class _PreparedCopies:
     """Runs trials on copies of one robot in DAMPING, which is not changed, or prepared ones."""
 
-    def __init__(self, robot: SimulatedRobot, trials: Trials) -> None:
+    def __init__(self, robot: Robot, trials: Trials) -> None:
         self._robot, self._trials = robot, trials
         self._prepared: dict[Prepared, LastingCopy] = {}
 
@@ -130,15 +128,15 @@ class _PreparedCopies:
             copy.end()
         self._prepared.clear()
 
-    def run(self, index: int, simpler: Simplification) -> Entry:
+    def run(self, index: int) -> Entry:
         """Run a trial."""
         kind, seed = self._trials[index]
-        wanted = Prepared.of(kind, seed, simpler)
+        wanted = Prepared.of(kind, seed)
         if wanted is None:
-            return _copied(self._robot, kind, seed, simpler)
+            return _copied(self._robot, kind, seed)
         if wanted not in self._prepared:
             self._prepared[wanted] = LastingCopy(partial(self._serve, wanted))
-        entry = _asked(self._prepared[wanted], index, simpler)
+        entry = _asked(self._prepared[wanted], index)
         if entry is None:
             self._prepared.pop(wanted).end()
             return failed(kind, seed, f"no robot could be prepared: {wanted}")
@@ -147,35 +145,35 @@ class _PreparedCopies:
     def _serve(
         self,
         wanted: Prepared,
-        asked: Iterator[tuple[int, Simplification]],
+        asked: Iterator[int],
         connection: Connection[Any, Any],
     ) -> None:
         wanted.prepare(self._robot)
-        for index, simpler in asked:
+        for index in asked:
             kind, seed = self._trials[index]
-            connection.send(_copied(self._robot, kind, seed, simpler))
+            connection.send(_copied(self._robot, kind, seed))
 
 
-def _asked(copy: LastingCopy, index: int, simpler: Simplification) -> Entry | None:
+def _asked(copy: LastingCopy, index: int) -> Entry | None:
     """Return the result of a trial; None if the copy has ended."""
     try:
-        copy.connection.send((index, simpler))
+        copy.connection.send(index)
         entry: Entry = copy.connection.recv()
     except (EOFError, OSError):
         return None
     return entry
 
 
-def tried(robot: SimulatedRobot, kind: Kind, seed: int, simpler: Simplification) -> Entry:
+def tried(robot: Robot, kind: Kind, seed: int) -> Entry:
     """Run a trial; an exception makes it a failed one."""
     try:
-        return run(robot, kind, seed, simpler)
+        return run(robot, kind, seed)
     except Exception:
         return failed(kind, seed, f"the trial itself failed:\n{traceback.format_exc()}")
 
 
-def _copied(robot: SimulatedRobot, kind: Kind, seed: int, simpler: Simplification) -> Entry:
+def _copied(robot: Robot, kind: Kind, seed: int) -> Entry:
     try:
-        return in_copy(lambda: tried(robot, kind, seed, simpler), LONGEST)
+        return in_copy(lambda: tried(robot, kind, seed), LONGEST)
     except CopyError as error:
         return failed(kind, seed, f"the trial on a copy: {error}")

@@ -1,4 +1,4 @@
-"""A simulated process with the interface of Program."""
+"""A simulated process of the robot."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CHECK_PERIOD: Final = 0.01  # [s]
 
 
 class SteppedProgram:
-    """See Program: one process that can be killed, held up and started again.
+    """One process that can be killed, held up and started again.
 
     Args:
         pass_time: lets simulated time pass [s].
@@ -32,23 +32,19 @@ class SteppedProgram:
 
     @property
     def runs(self) -> bool:
-        """See Program."""
+        """Return True if the program runs or is stopped."""
         return self._process.runs
 
-    def processes(self, _word: str = "") -> list[int]:
-        """See Program: simulated processes have no process id."""
-        return []
-
     def text(self) -> str:
-        """See Program."""
+        """Return the last lines of the tracebacks in its log."""
         return "\n".join(self._exceptions)
 
     def start(self) -> None:
-        """See Program."""
+        """Start the program if it does not run."""
         self._process.start()
 
     def send(self, number: signal.Signals) -> None:
-        """See Program."""
+        """Send the program a signal if it runs."""
         process = self._process
         if not process.runs:
             return
@@ -64,7 +60,7 @@ class SteppedProgram:
             process.requests.at_once = True
 
     def wait(self, timeout: float = GIVE_UP) -> bool:
-        """See Program."""
+        """Wait until the program has ended. Return False if it has not."""
         left = timeout
         while self.runs and left > 0.0:
             self._pass_time(CHECK_PERIOD)
@@ -72,7 +68,7 @@ class SteppedProgram:
         return not self.runs
 
     def end(self, timeout: float = GIVE_UP) -> None:
-        """See Program."""
+        """End the program."""
         if not self.runs:
             return
         self._ending = True
@@ -85,17 +81,17 @@ class SteppedProgram:
         self._ending = False
 
     def deaths(self) -> list[UnexpectedEnd]:
-        """See Program."""
+        """Return the deaths since the last call."""
         found, self._deaths = self._deaths, []
         return found
 
     def stuck(self) -> list[Violation]:
-        """See Program."""
+        """Return a violation for each time the program had to be killed since the last call."""
         found, self._stuck = self._stuck, []
         return found
 
     def exceptions(self) -> list[str]:
-        """See Program."""
+        """Return the exceptions in the log since the last call."""
         found, self._exceptions = self._exceptions, []
         return found
 

@@ -14,9 +14,8 @@ from rcl_interfaces.msg import Log
 from fault_campaign.campaign import Entry
 from fault_campaign.judging.violation import Violation, ViolationType
 from fault_campaign.kinds.kind import Act, Kind, Scene
-from fault_campaign.simplification import AS_DRAWN, Simplification
+from fault_campaign.robot import Robot
 from fault_campaign.stepped.prepared import Prepared, adapter_of, tried
-from fault_campaign.stepped.robot import SimulatedRobot
 from humanoid_control_common.rules.modes import Mode
 from humanoid_control_common.rules.reason_codes import FELL_TO_SAFETY
 from humanoid_control_common.rules.reasons import Reason
@@ -42,9 +41,7 @@ _LATER: Final = {
 }
 
 
-def traced(
-    trials: Sequence[tuple[Kind, int]], folder: Path, simpler: Simplification = AS_DRAWN
-) -> Iterator[Entry]:
+def traced(trials: Sequence[tuple[Kind, int]], folder: Path) -> Iterator[Entry]:
     """Run one trial of a kind and a seed in this process; write its files into `folder`.
 
     Raises:
@@ -52,15 +49,15 @@ def traced(
     """
     ((kind, seed),) = trials
     with TemporaryDirectory(prefix="hc_trials_") as own:
-        adapter = adapter_of(kind, seed, simpler)
-        robot = SimulatedRobot(Path(own), joints=kind.robot, adapter=adapter)
-        prepared = Prepared.of(kind, seed, simpler)
+        adapter = adapter_of(kind, seed)
+        robot = Robot(Path(own), joints=kind.robot, adapter=adapter)
+        prepared = Prepared.of(kind, seed)
         if prepared is not None:
             prepared.prepare(robot)
         with TraceFiles(robot.stepped, TrialFiles(folder)) as files:
             line = TimeLine(files)
             robot.stepped.bus.listeners.append(line.hear)
-            entry = tried(robot, line.told(kind), seed, simpler)
+            entry = tried(robot, line.told(kind), seed)
             line.conclude(entry)
     yield entry
 
@@ -104,7 +101,6 @@ class TimeLine:
             inject=self._begins(kind),
             mend=self._ends(kind.mend),
             drawn=None if kind.drawn is None else drawn,
-            parts=tuple((self.told(part), joint) for part, joint in kind.parts),
         )
 
     def conclude(self, entry: Entry) -> None:

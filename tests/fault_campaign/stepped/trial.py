@@ -1,4 +1,4 @@
-"""One trial on the stepped robot, with the trial, judge and kinds of wall time."""
+"""One trial on the stepped robot."""
 
 from __future__ import annotations
 
@@ -6,13 +6,10 @@ from dataclasses import replace
 from typing import Final
 
 from fault_campaign.campaign import Entry
-from fault_campaign.judging.black_box_check import Expected, FileCoverage, kept
-from fault_campaign.judging.fault_files import Flight
+from fault_campaign.judging.black_box_check import Expected, FileCoverage, Flight, kept
 from fault_campaign.judging.violation import Violation, ViolationType
 from fault_campaign.kinds.kind import Kind
-from fault_campaign.robot import BOX
-from fault_campaign.simplification import AS_DRAWN, Simplification
-from fault_campaign.stepped.robot import SimulatedRobot
+from fault_campaign.robot import BOX, Robot
 from fault_campaign.trial import Result, Trial
 from humanoid_control_common.rules.reasons import united
 from humanoid_recording.black_box.record_monitor import ABSENCE
@@ -25,34 +22,34 @@ LATEST: Final = 25.0  # [s] until a file covers the fault: the black box makes o
 _LEAP: Final = ABSENCE + 0.1
 
 
-def run(robot: SimulatedRobot, kind: Kind, seed: int, simpler: Simplification = AS_DRAWN) -> Entry:
+def run(robot: Robot, kind: Kind, seed: int) -> Entry:
     """Run one trial on a robot that is healthy."""
     robot.begin(seed)
     try:
-        result = Trial(robot, kind, seed, simpler).run()
+        result = Trial(robot, kind, seed).run()
     except EndlessLoopError as error:
         return failed(kind, seed, str(error))
     if robot.sdo_judge is not None:
         violations = result.violations + tuple(robot.sdo_judge.violations)
         result = replace(result, violations=violations)
     if result.expected is None:
-        return Entry(result, (), 0.0)
+        return Entry(result)
     found = _file_of(robot, result.expected)
     if found is None:
         count = len(robot.stepped.black_box_files.kept)
         lost = Violation(ViolationType.LOST, f"no file of the black box tells of it, of {count}")
-        return Entry(result, (), 0.0, None, (lost,))
+        return Entry(result, None, (lost,))
     missing = tuple(Violation(ViolationType.LOST, text) for text in found.missing)
-    return Entry(result, (), 0.0, found, missing)
+    return Entry(result, found, missing)
 
 
 def failed(kind: Kind, seed: int, text: str) -> Entry:
     """Return the result of a trial that could not be brought to its end."""
     wrong = (Violation(ViolationType.NOT_WELL, text),)
-    return Entry(Result.failed(kind, seed, wrong), (), 0.0)
+    return Entry(Result.failed(kind, seed, wrong))
 
 
-def _file_of(robot: SimulatedRobot, expected: Expected) -> FileCoverage | None:
+def _file_of(robot: Robot, expected: Expected) -> FileCoverage | None:
     """Return the record of the trial in the black box; None: no file has it.
 
     The black box waits until a file covers two seconds after a fault, and ten seconds between two

@@ -14,8 +14,7 @@ from typing import Any, Final
 
 import yaml
 
-from fault_campaign.kinds.can import OTHER
-from fault_campaign.robot_joints import RobotJoints
+from fault_campaign.robot_joints import NO_MOTOR, RobotJoints
 from humanoid_control_common.configuration.config import read_yaml
 from humanoid_twin.erob.parameters import DriveParameters
 from humanoid_twin.robot.actuators import load_actuators
@@ -23,7 +22,7 @@ from humanoid_twin.robot.actuators import load_actuators
 _HIGHEST: Final = 127  # CAN id that motors of all families can have
 _GEARS: Final = (40.0, 50.0, 60.0)
 _SPREAD: Final = (0.85, 1.15)  # of a torque constant over that of the shipped eRobs
-_IDS: Final = [id for id in range(1, _HIGHEST + 1) if id != OTHER]
+_IDS: Final = [id for id in range(1, _HIGHEST + 1) if id != NO_MOTOR]
 
 
 def wired_anew(folder: Path, joints: RobotJoints, seed: str) -> RobotJoints:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 
 import pytest
@@ -114,82 +113,3 @@ def test_closing_the_gate_of_an_enabled_drive_makes_it_stiff(bench: JudgeBench, 
     assert bench.convicted == []
     bench.write(GATE, 0)
     assert bench.convicted == ["0x2383:00 of slave 3: an enabled drive gets its factory gains"]
-
-
-def test_joint_states_are_as_old_as_their_stamp(bench: JudgeBench) -> None:
-    bench.publish_joint_states(age=LIMIT)
-    bench.write(POSITION_GAIN, 515)
-    assert bench.convicted == []
-    bench.publish_joint_states(age=LIMIT + TICK)
-    bench.write(POSITION_GAIN, 515)
-    assert len(bench.convicted) == 1
-
-
-def test_a_clock_that_is_set_makes_no_joint_states_old_or_young(bench: JudgeBench) -> None:
-    bench.publish_joint_states()
-    bench.robot.scheduler.system_offset = -3600 * 10**9
-    bench.publish_joint_states()
-    bench.pass_time(LIMIT)
-    bench.write(POSITION_GAIN, 515)
-    assert bench.convicted == []
-    bench.pass_time(TICK)
-    bench.write(POSITION_GAIN, 515)
-    assert len(bench.convicted) == 1
-
-
-def test_a_stamp_from_before_the_clock_was_set_convicts_nothing(bench: JudgeBench) -> None:
-    bench.publish_joint_states()
-    bench.robot.scheduler.system_offset = 3600 * 10**9
-    bench.publish_joint_states(age=3600.0)
-    bench.write(POSITION_GAIN, 515)
-    assert bench.convicted == []
-
-
-def test_a_stamp_of_the_future_makes_no_joint_states_young(bench: JudgeBench) -> None:
-    bench.publish_joint_states(age=-1.0)
-    bench.pass_time(LIMIT + TICK)
-    bench.write(POSITION_GAIN, 515)
-    assert len(bench.convicted) == 1
-
-
-def test_sdo_write_is_convicted_after_a_joint_state_that_is_not_finite(
-    bench: JudgeBench,
-) -> None:
-    bench.publish_joint_states(position=math.nan)
-    bench.write(POSITION_GAIN, 0)
-    assert bench.convicted == ["0x2382:01 of slave 3: joint states are inf s old"]
-
-
-@pytest.mark.parametrize("state", [AlState.INIT, AlState.PREOP, AlState.SAFEOP, AlState.OP])
-def test_only_drives_that_take_part_in_the_exchange_are_judged(
-    bench: JudgeBench, state: AlState
-) -> None:
-    bench.state = state
-    bench.write(POSITION_GAIN, 515)
-    assert bool(bench.convicted) == (state in (AlState.SAFEOP, AlState.OP))
-
-
-def test_in_a_safe_mode_no_drive_is_made_stiff(bench: JudgeBench) -> None:
-    bench.publish_joint_states()
-    for mode in (Mode.DAMPING, Mode.ZERO_TORQUE):
-        bench.state_mode(mode)
-        bench.write(POSITION_GAIN, 0)
-    bench.state_mode(Mode.STANDBY)
-    bench.write(POSITION_GAIN, 515)
-    assert bench.convicted == []
-    bench.state_mode(Mode.DAMPING)
-    bench.write(POSITION_GAIN, 1)
-    assert bench.convicted == ["0x2382:01 of slave 3: a drive is made stiff in a safe mode"]
-
-
-def test_the_ordered_exit_closes_the_gates_of_disabled_drives(bench: JudgeBench) -> None:
-    bench.status = DISABLED
-    bench.write(GATE, 0)
-    assert bench.convicted == []
-    bench.write(GATE, 1)
-    assert len(bench.convicted) == 1
-
-
-def test_the_gate_of_an_enabled_drive_needs_joint_states_too(bench: JudgeBench) -> None:
-    bench.write(GATE, 1)
-    assert bench.convicted == ["0x2383:00 of slave 3: joint states are inf s old"]

@@ -22,7 +22,7 @@ from humanoid_stepped.stepped_machine import EPOCH
 
 TESTS = Path(__file__).parents[2]
 KIND, SEED = "ring: drive error 0x8500", "7"
-TRIAL = ("--stepped", "--kind", KIND, "--trial", SEED)
+TRIAL = ("--kind", KIND, "--trial", SEED)
 SABOTAGED = """
 import sys
 from fault_campaign.command import main
@@ -38,7 +38,7 @@ def run(folder: Path, *words: str, program: tuple[str, ...] = ("-m", "fault_camp
     command = [sys.executable, *program, *words, "--json", str(file)]
     done = subprocess.run(command, cwd=TESTS, capture_output=True, text=True, check=False)
     assert done.returncode in (0, 1), done.stdout + done.stderr
-    return json.loads(file.read_text())["trials"]
+    return json.loads(file.read_text())
 
 
 @pytest.fixture(scope="module")
@@ -116,10 +116,9 @@ def test_a_violation_is_in_the_time_line_at_its_time(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "text"),
     [
-        (("--kind", KIND, "--trial", "1"), "needs --stepped"),
-        (("--stepped", "--kind", KIND), "needs --stepped, --trial"),
-        (("--stepped", "--kind", "ring: drive", "--trial", "1"), "in the name of 4"),
-        (("--stepped", "--kind", "nothing of it", "--trial", "1"), "no kind with"),
+        (("--kind", KIND), "needs --trial"),
+        (("--kind", "ring: drive", "--trial", "1"), "in the name of 4"),
+        (("--kind", "nothing of it", "--trial", "1"), "no kind with"),
     ],
 )
 def test_files_of_anything_but_one_trial_are_refused(

@@ -31,7 +31,6 @@ class Trial:
 
     seed: int
     kind: str
-    simplify: str = ""  # what is left out, as the campaign prints it
     robot: str = DEFAULT
 
 
@@ -68,9 +67,8 @@ def trial_folder(given: Path | None) -> Iterator[Path]:
 
 def run_trial(trial: Trial, files: TrialFiles, workspace: Path) -> None:
     """Run a trial and write its files. Raises TrialError if there are none."""
-    words = ["--stepped", "--kind", trial.kind, "--trial", str(trial.seed)]
+    words = ["--kind", trial.kind, "--trial", str(trial.seed)]
     words += ["--robot", trial.robot]
-    words += ["--simplify", trial.simplify] if trial.simplify else []
     done = subprocess.run(
         [sys.executable, "-m", "fault_campaign", *words, "--trace", str(files.folder.resolve())],
         cwd=workspace / _CAMPAIGN.parent.parent,

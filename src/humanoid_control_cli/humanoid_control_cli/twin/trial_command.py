@@ -23,12 +23,9 @@ def trial(  # noqa: PLR0913, PLR0917 - one argument for each option
     seed: Annotated[int, typer.Argument(metavar="SEED", help="Seed of the trial.")],
     kind: Annotated[
         str,
-        typer.Option(metavar="KIND", help="Kind of the fault: make faults ARGS='--stepped --list'"),
+        typer.Option(metavar="KIND", help="Kind of the fault: make faults ARGS=--list"),
     ],
     robot: RobotName = "prime",
-    simplify: Annotated[
-        str, typer.Option(metavar="WORDS", help="What is left out, as the campaign prints it.")
-    ] = "",
     speed: Annotated[float, typer.Option(min=0.001, help="Simulated seconds per second.")] = 1.0,
     stop_at: Annotated[
         StopAt | None, typer.Option(help="Stop and stand still there.", show_default="the end")
@@ -60,7 +57,7 @@ def trial(  # noqa: PLR0913, PLR0917 - one argument for each option
     workspace = own_workspace()
     with trial_folder(trace) as folder:
         files = TrialFiles(folder)
-        run_trial(Trial(seed, kind, simplify, robot), files, workspace)
+        run_trial(Trial(seed, kind, robot), files, workspace)
     events = read_time_line(files.topics)
     for event in events:
         typer.echo(event)

@@ -25,9 +25,8 @@ from fault_campaign.kinds.kind import (
     Scene,
 )
 from fault_campaign.programs import GIVE_UP
-from fault_campaign.robot import MAIN
+from fault_campaign.robot import MAIN, Robot
 from fault_campaign.robot_joints import TargetJoint
-from fault_campaign.stepped.robot import SimulatedRobot
 from humanoid_twin.can.control import CanMethods
 
 _LOOK: Final = 0.001  # [s]
@@ -45,9 +44,9 @@ _FALLS: Final = "an arm without torque falls until it hangs"
 Event = tuple[float, Callable[[], object]]  # time [s], and the action at it
 
 
-def simulated(scene: Scene) -> SimulatedRobot:
+def simulated(scene: Scene) -> Robot:
     """Return the stepped robot: its kinds need its log, guards, adapters or threads."""
-    assert isinstance(scene.robot, SimulatedRobot)
+    assert isinstance(scene.robot, Robot)
     return scene.robot
 
 

@@ -11,9 +11,9 @@ from humanoid_control_msgs.srv import ReadSdoBatch
 from fault_campaign.disturbing.disturbances import slave
 from fault_campaign.judging.cause import Cause
 from fault_campaign.kinds.kind import JOINT, Kind, Outcome, RefutedError, Scene, struck
+from fault_campaign.robot import MAILBOX_DELAY
 from fault_campaign.robot_joints import TargetJoint
 from fault_campaign.scenario import STIFF, Start
-from fault_campaign.stepped.robot import MAILBOX_DELAY
 from humanoid_control_common.rules.modes import Mode
 from humanoid_control_common.rules.reason_codes import (
     IMPEDANCE_MANAGER_SILENT,

@@ -30,7 +30,7 @@ def compatible(first: Kind, second: Kind) -> bool:
     """Return True if both kinds can occur at once and leave a demand."""
     return (
         first is not second
-        and not any(it.alone or it.starves or it.outcome is Outcome.OFF for it in (first, second))
+        and not any(it.alone or it.outcome is Outcome.OFF for it in (first, second))
         and not (group(first) in _ONE_OF and group(second) in _ONE_OF)
         and bool(set(first.starts) & set(second.starts))
         and len({first.adapter, second.adapter} - {""}) < 2
@@ -114,7 +114,6 @@ def paired(first: Kind, second: Kind, joints: tuple[str, str], apart: float) -> 
     )
     return Kind(
         name=f"{first.name} + {second.name}",
-        parts=tuple(zip(both, joints, strict=True)),
         inject=inject,
         mend=mend,
         strikes=first.strikes,
