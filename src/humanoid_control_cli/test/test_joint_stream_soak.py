@@ -65,7 +65,7 @@ def client(robot: Starter) -> Iterator[JointClient]:
 @pytest.mark.soak
 @pytest.mark.parametrize("robot", [RATE], indirect=True)
 def test_ten_minutes_at_333_hz(robot: Starter, ready: ModeClient, client: JointClient) -> None:
-    """Cases 39 and 40 of docs/verification/joint_stream.md.
+    """Cases 39 and 40.
 
     The summary has the times, which no test judges.
     """
@@ -118,7 +118,7 @@ def longest_gap(ticks: list[tuple[int, int]]) -> int:
 @pytest.mark.soak
 @pytest.mark.parametrize("robot", [PRIMES_RATE], indirect=True)
 def test_ten_thousand_programs_end_at_random(ready: ModeClient, client: JointClient) -> None:
-    """Case 27 of docs/verification/joint_stream.md.
+    """Case 27.
 
     The summary has the ticks until the fallback.
     """
@@ -133,7 +133,7 @@ def test_ten_thousand_programs_end_at_random(ready: ModeClient, client: JointCli
 @pytest.mark.soak
 @pytest.mark.parametrize("robot", [PRIMES_RATE], indirect=True)
 def test_a_million_fuzzed_updates(robot: Starter, ready: ModeClient, client: JointClient) -> None:
-    """Case 41 of docs/verification/joint_stream.md, through the socket of a robot.
+    """Case 41, through the socket of a robot.
 
     The summary has the number of streams, and the memory.
     """

@@ -42,7 +42,7 @@ def run(count: int, seed: int) -> tuple[int, int]:
 
 
 def test_the_loop_gets_valid_commands_only_whatever_comes() -> None:
-    """Case 41 of docs/verification/joint_stream.md, structured; `make soak` sends a million."""
+    """Case 41, structured; `make soak` sends a million."""
     accepted, executed = run(3000, 1)
     assert 300 < accepted < 2700
     assert executed > 300
@@ -51,7 +51,7 @@ def test_the_loop_gets_valid_commands_only_whatever_comes() -> None:
 @pytest.mark.soak
 @pytest.mark.parametrize("seed", range(4))
 def test_a_million_random_updates(seed: int) -> None:
-    """Case 41 of docs/verification/joint_stream.md, in four parts."""
+    """Case 41, in four parts."""
     run(10_000, seed)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     count = int(os.environ.get("SOAK_UPDATES", MILLION)) // 4
