@@ -66,8 +66,15 @@ def try_policy(name: str) -> Tried:
 def _tried(content: bytes, where: str) -> tuple[PolicyMetadata, Times]:
     words = [sys.executable, "-P", "-c", _PROGRAM, where]
     try:
+        # In a group of its own: Ctrl-C in a terminal is the parent's, which ends the trial with it,
+        # or, as the control process at its start, not yet.
         done = subprocess.run(
-            words, input=content, capture_output=True, timeout=TIMEOUT, check=False
+            words,
+            input=content,
+            capture_output=True,
+            timeout=TIMEOUT,
+            check=False,
+            process_group=0,
         )
     except subprocess.TimeoutExpired as error:
         raise PolicyRefusedError(f"{where}: its trial takes longer than {TIMEOUT:g} s") from error

@@ -50,14 +50,14 @@ def claimed_rows(
 def refuse_conflicts(records: Iterable[Record], joints: JointSet) -> None:
     """Raise ConfigError if lists of two controllers of one mode share a joint, naming both.
 
-    So does one that claims all joints beside one with a list. Of several that claim all joints the
-    first is in charge by default, the others wait. In a safe mode the loop's fallbacks name the one
-    that they mean.
+    So does one with a list after one that claims all joints: it would never be in charge. One that
+    claims all joints waits behind the others of its mode. In a safe mode the loop's fallbacks name
+    the one that they mean.
     """
     stiff = [r for r in records if r.mode is not None and r.mode not in SAFE_MODES]
     for one, other in combinations(stiff, 2):
         first, second = one.slot, other.slot
-        if _rows(one) is None and _rows(other) is None:
+        if _rows(other) is None:
             continue
         if one.mode is other.mode and first and second and not are_disjoint(first, second):
             raise ConfigError(_conflict(one, other, joints))
@@ -94,10 +94,9 @@ def _conflict(one: Record, other: Record, joints: JointSet) -> str:
     if lists[0] is not None and lists[1] is not None:
         names = ", ".join(joints.names_at(np.intersect1d(lists[0], lists[1])))
         return f"{where}: '{KEY}': {names} claimed by both {both}: leave each joint to one of them"
-    (whole,) = (it.name for it, rows in zip((one, other), lists, strict=True) if rows is None)
     return (
-        f"{where}: {both} can't be in charge together: {whole} claims all joints. "
-        f"Give each of them a list '{KEY}', or load one of them later, in place of the other"
+        f"{where}: {both} can't be in charge together: {one.name} claims all joints. Give each of "
+        f"them a list '{KEY}', or put {one.name} behind those with a list: it waits there"
     )
 
 
