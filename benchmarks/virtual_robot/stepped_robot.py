@@ -22,11 +22,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from fault_campaign.campaign import drawn
-from fault_campaign.kinds.catalogue import STEPPED
-from fault_campaign.robot import SOCKETCAN
+from fault_campaign.kinds.catalogue import KINDS
+from fault_campaign.robot import SOCKETCAN, Robot
 from fault_campaign.robot_joints import PRIME
 from fault_campaign.stepped.prepared import Copies
-from fault_campaign.stepped.robot import SimulatedRobot
 
 from benchmarks.support.figures import Figure, arguments, figure, report, single
 from humanoid_control_common.rules.modes import Mode
@@ -38,7 +37,7 @@ WINDOW = 0.5  # [s] simulated
 TIMEOUT = 6.0  # [s] simulated, until STANDBY is in force
 
 
-def pace(robot: SimulatedRobot, windows: int, mode: str) -> dict[str, Figure]:
+def pace(robot: Robot, windows: int, mode: str) -> dict[str, Figure]:
     """Return simulated seconds per second of processor time, and of wall time."""
     used, passed = [], []
     for _ in range(windows):
@@ -52,8 +51,8 @@ def pace(robot: SimulatedRobot, windows: int, mode: str) -> dict[str, Figure]:
 def trials_per_hour(folder: Path, count: int) -> dict[str, Figure]:
     """Return the number of trials per hour of one core, and per hour of wall time."""
     before, began = _used_by_copies(), time.perf_counter()
-    make = partial(SimulatedRobot, folder, None, PRIME)
-    with Copies(make, drawn(list(STEPPED.values()), count, SEED)) as copies:
+    make = partial(Robot, folder, None, PRIME)
+    with Copies(make, drawn(list(KINDS.values()), count, SEED)) as copies:
         for index in range(count):
             copies.run(index)
     used, passed = _used_by_copies() - before, time.perf_counter() - began
@@ -77,7 +76,7 @@ def main(words: Sequence[str] | None = None) -> int:
     with TemporaryDirectory(prefix="hc_benchmark_") as folder:
         os.environ["ROS_HOME"] = folder
         figures = trials_per_hour(Path(folder), 2 if options.quick else TRIALS)
-        robot = SimulatedRobot(Path(folder), adapter=SOCKETCAN)
+        robot = Robot(Path(folder), adapter=SOCKETCAN)
         figures |= pace(robot, windows, "DAMPING")
         if not robot.observer.comes_to(Mode.STANDBY, TIMEOUT):
             raise RuntimeError(f"STANDBY is not in force: {robot.observer.now.status_message}")

@@ -16,6 +16,7 @@ setup(
     install_requires=[
         "humanoid_control_common",
         "humanoid_controller_manager",
+        "lz4",
         "mcap",
         "numpy",
         "pydantic>=2",

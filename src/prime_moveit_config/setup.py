@@ -17,7 +17,7 @@ setup(
         (f"share/{package_name}/config", sorted(glob("config/*"))),
         (f"share/{package_name}/launch", sorted(glob("launch/*.launch.py"))),
     ],
-    install_requires=["prime_description", "xacro"],
+    install_requires=["humanoid_bringup_prime", "prime_description", "xacro"],
     extras_require={"test": ["pytest"]},
     zip_safe=True,
     maintainer="Humanoid Control maintainers",

@@ -1,5 +1,6 @@
 """Expansion of a robot's xacro file in this process."""
 
+import io
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
@@ -18,6 +19,7 @@ from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.whole_file import read_bytes
 
 LARGEST: Final = 16 << 20  # [bytes] of a file; Prime's has a hundredth of it
+DEEPEST: Final = 200  # levels of elements; those of Prime are 7 deep
 _CHECK: Final = "evaluating expression 'xacro.fatal("
 _XACRO: Final = "http://www.ros.org/wiki/xacro"
 XACRO_ARGUMENT: Final = f"{{{_XACRO}}}arg"
@@ -125,12 +127,18 @@ def share_folder(package: str) -> Path:
 def declared_arguments(path: Path) -> set[str]:
     """Return the names of the arguments that a xacro file declares; a plain URDF has none.
 
-    Raises ConfigError for a file that is not XML in UTF-8.
+    Raises ConfigError for a file that is not XML in UTF-8, or is nested too deep.
     """
     try:
         content = read_bytes(path, LARGEST)
         content.decode()
-        elements = ElementTree.fromstring(content).iter(XACRO_ARGUMENT)
+        names, depth = set(), 0
+        for event, element in ElementTree.iterparse(io.BytesIO(content), ("start", "end")):
+            depth += 1 if event == "start" else -1
+            if depth > DEEPEST:
+                raise ConfigError(f"{path}: elements are nested too deep: {DEEPEST} levels at most")
+            if element.tag == XACRO_ARGUMENT:
+                names.add(element.get("name", ""))
     except UnicodeDecodeError as error:
         raise ConfigError(
             f"{path}: byte {error.start} is not UTF-8: save the file as UTF-8, and remove another "
@@ -140,7 +148,7 @@ def declared_arguments(path: Path) -> set[str]:
         raise ConfigError(
             f"{path}: it is not valid XML ({error}): correct that place, or export it again"
         ) from error
-    return {element.get("name", "") for element in elements}
+    return names
 
 
 def _check_names(mappings: Mapping[str, str], path: Path) -> None:

@@ -361,7 +361,8 @@ def guard_page(rig: CanRig) -> GuardMemory:
     """The memory of the guard of an active rig."""
     rig.activate()
     rig.until(healthy)
-    guard = rig.system._lifecycle.guard._running = ScriptedGuard()
+    own, guard = rig.system._lifecycle.guard, ScriptedGuard()
+    own._running, own._started = guard, rig.time.clock()  # it has 5 s to start
     return guard.memory
 
 
