@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from humanoid_control_common.robot.joints import FloatArray
 from humanoid_control_common.robot.mit_interface import JointCommand
+from humanoid_devices_can import motor_protocol
 from humanoid_devices_can.bus.bus import CanFrame
 from humanoid_devices_can.can_system import CanSystem
 from humanoid_devices_can.errors import ProtocolError
@@ -39,7 +40,7 @@ INTERVAL: Final = 10  # [ms]
 _MOST: Final = np.iinfo(np.int16).max
 
 
-class ShortFamily:
+class ShortFamily(motor_protocol.MotorFamily):
     """See MotorFamily."""
 
     feedback_rate = 1000.0 / INTERVAL

@@ -19,7 +19,6 @@ from humanoid_controller_manager.hardware_component import (
 )
 from humanoid_devices_can.bus.bus import EMPTY_EXTENDED_FRAME, EMPTY_FRAME, CanFrame
 from humanoid_devices_can.diagnostics import COUNTED, CanDiagnostics, ComponentValues, counts
-from humanoid_devices_can.family_check import check_family, saturates
 from humanoid_devices_can.host import CanHost
 from humanoid_devices_can.joint_frame import JointFrame
 from humanoid_devices_can.motor_monitor import MotorMonitor
@@ -58,7 +57,6 @@ class CanSystem(HardwareComponent):
             info, kind.block_parameters, kind.joint_parameters, extended=kind.extended
         )
         self._family = kind.build(settings)
-        check_family(kind, self._family, settings)
         self._check_load()
         self._check_watchdogs(1.0 / info.update_rate)
         self._check_positions()
@@ -138,7 +136,10 @@ class CanSystem(HardwareComponent):
             ("velocity", "rad/s", settings.limits.velocity),
             ("effort", "Nm", settings.limits.effort),
         ):
-            for i in np.flatnonzero(saturates(self._family, name, limits)).tolist():
+            command = JointCommand(len(limits))
+            getattr(command, name)[:] = limits
+            self._family.commands(command)
+            for i in np.flatnonzero(self._family.saturated()).tolist():
                 motor = settings.motors[i]
                 raise ConfigError(
                     f"{motor.where}: its {name} limit in the description is {limits[i]:g}, more "

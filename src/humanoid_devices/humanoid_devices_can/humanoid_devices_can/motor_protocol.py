@@ -7,9 +7,9 @@ calibration, the family converts to raw fields.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -123,7 +123,7 @@ class Exchange:
     again: float = 0.0
 
 
-class MotorFamily(Protocol):
+class MotorFamily(ABC):
     """Codec of one family for the motors of one block. Arrays have one entry per motor."""
 
     feedback_rate: float  # [1/s] measurements that a motor sends unasked; 0: one per request
@@ -133,27 +133,35 @@ class MotorFamily(Protocol):
     damping_limit: FloatArray  # [Nm s/rad]
     watchdog: FloatArray  # [s] without a command until a motor disables itself; infinite: never
 
+    @abstractmethod
     def commands(self, command: JointCommand) -> Sequence[CanFrame]:
         """Return the frames that carry `command`, one per motor; values that don't fit saturate."""
 
+    @abstractmethod
     def gains(self, command: JointCommand) -> Sequence[CanFrame]:
         """Return the frames that carry the gains, one per motor; none if commands carry them."""
 
+    @abstractmethod
     def saturated(self) -> NDArray[np.bool_]:
         """Return for which motors the latest call of `commands` saturated a value."""
 
+    @abstractmethod
     def disabling(self, motor: int, *, clear_faults: bool) -> Exchange:
         """Return the exchange that disables a motor."""
 
+    @abstractmethod
     def disabled_proof(self, motor: int) -> DisabledProof:
         """Return the frames by which a guard detects whether a motor is enabled."""
 
+    @abstractmethod
     def preparing(self, motor: int) -> Sequence[Exchange]:
         """Return the exchanges that a disabled motor needs before it is enabled."""
 
+    @abstractmethod
     def enabling(self, motor: int) -> Exchange:
         """Return the exchange that enables a motor; zero gains are sent before and after it."""
 
+    @abstractmethod
     def decode(self, identifier: int, payload: bytes) -> Feedback:
         """Return a frame's content. Raises ProtocolError unless a motor of this block sent it."""
 

@@ -24,7 +24,7 @@ from humanoid_devices_can.bus.error_frames import ControllerState
 from humanoid_devices_can.errors import AdapterLostError, CanBusError, ProtocolError
 from humanoid_devices_can.guard.disabled_proof import DisabledProof
 from humanoid_devices_can.host import CanHost
-from humanoid_devices_can.motor_protocol import Exchange, FamilyKind, Feedback
+from humanoid_devices_can.motor_protocol import Exchange, FamilyKind, Feedback, MotorFamily
 from humanoid_devices_can.settings import CanSettings
 from humanoid_devices_can.timing import Timing
 from src.humanoid_devices.test.can_bench import CanRig, MakeInfo, MakeRig, system_of
@@ -34,7 +34,7 @@ from src.humanoid_devices.test.stepped import SteppedTime
 COMMAND, GAINS, DISABLE, ENABLE, STATUS = range(5)
 
 
-class PlainFamily:
+class PlainFamily(MotorFamily):
     """Frames have values as text; a status has the measurement of the motor."""
 
     feedback_rate = 0.0

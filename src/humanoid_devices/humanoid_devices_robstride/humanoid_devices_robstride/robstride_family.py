@@ -16,7 +16,7 @@ from humanoid_devices_can.bus.bus import CanFrame
 from humanoid_devices_can.errors import ProtocolError
 from humanoid_devices_can.fields import saturate
 from humanoid_devices_can.guard.disabled_proof import DisabledProof
-from humanoid_devices_can.motor_protocol import Exchange, FamilyKind, Feedback, Judge
+from humanoid_devices_can.motor_protocol import Exchange, FamilyKind, Feedback, Judge, MotorFamily
 from humanoid_devices_can.reason_codes import (
     MOTOR_DEFECT,
     MOTOR_FAULT,
@@ -62,7 +62,7 @@ _DEGREES: Final = 0.1  # [°C] per unit of temperature
 _HOT: Final = StatusFault.OVER_TEMPERATURE
 
 
-class RobstrideFamily:
+class RobstrideFamily(MotorFamily):
     """See MotorFamily. A motor answers each command with its status; commands carry the gains."""
 
     feedback_rate = 0.0

@@ -15,7 +15,7 @@ from humanoid_devices_can.bus.bus import LONGEST_FRAME, CanFrame
 from humanoid_devices_can.errors import ProtocolError
 from humanoid_devices_can.fields import saturate
 from humanoid_devices_can.guard.disabled_proof import DisabledProof
-from humanoid_devices_can.motor_protocol import Exchange, FamilyKind, Feedback, Judge
+from humanoid_devices_can.motor_protocol import Exchange, FamilyKind, Feedback, Judge, MotorFamily
 from humanoid_devices_can.settings import CanSettings, Motor
 from humanoid_devices_sito.codec import (
     RESET_PAYLOAD,
@@ -54,7 +54,7 @@ _RAIL: Final = int(_INT16.max)  # of the velocity field, both ways
 _FLOAT32: Final = float(np.finfo(np.float32).max)
 
 
-class SitoFamily:
+class SitoFamily(MotorFamily):
     """See MotorFamily. The interval of the feedback follows from the loop's rate."""
 
     def __init__(self, settings: CanSettings) -> None:
