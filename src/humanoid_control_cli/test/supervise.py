@@ -28,7 +28,7 @@ def main() -> int:
         )
         for label, arguments in asked["commands"].items()
     ]
-    processes.LEAST_LIFE = asked.get("least_life", processes.LEAST_LIFE)
+    vars(processes).update({"LEAST_LIFE": asked.get("least_life", processes.LEAST_LIFE)})
     with StopSignals() as signals, OrphanReaper(asked.get("guard_timeout", 5.0)) as reaper:
         if "note" in asked:
             with open(asked["note"], "w", encoding="utf-8") as file:

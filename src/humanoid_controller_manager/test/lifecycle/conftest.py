@@ -137,6 +137,8 @@ class PlainBroadcaster(Broadcaster):
 class Side:
     """The ROS side of a controller; `refuse` is the error of its topics."""
 
+    node = None
+
     def __init__(self, document: Document, world: World) -> None:
         self.document = document
         self.world = world
