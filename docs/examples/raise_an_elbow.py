@@ -12,6 +12,7 @@ import rclpy
 from humanoid_control_msgs.msg import ControlMode, MITCommand
 from rclpy.node import Node
 
+CONTROLLER = "remote_policy_controller"  # another one of REMOTE takes no such commands
 JOINT, ANGLE, SPEED = "left_elbow_pitch", -0.6, 0.4  # [rad] from the held position, [rad/s]
 RATE = 50.0  # [Hz]; a stream without a command for 0.1 s is stale
 HOLD = 1.0  # [s]
@@ -24,7 +25,8 @@ class RaiseElbow(Node):
     def __init__(self) -> None:
         super().__init__("raise_an_elbow")
         self.begin = self.held = self.mode = self.start = None
-        self.commands = self.create_publisher(MITCommand, "/remote_policy_controller/command", 1)
+        self.controller = ""
+        self.commands = self.create_publisher(MITCommand, f"/{CONTROLLER}/command", 1)
         self.requests = self.create_publisher(ControlMode, "/control_mode", 10)
         self.create_subscription(MITCommand, "/prime/joint_commands", self.on_command, 1)
         self.create_subscription(ControlMode, "/control_mode", self.on_mode, 10)
@@ -40,7 +42,7 @@ class RaiseElbow(Node):
             return
         if self.mode is None and message.mode != ControlMode.REMOTE:
             self.get_logger().info("waiting for REMOTE: hc mode remote")
-        self.mode = message.mode
+        self.mode, self.controller = message.mode, message.controller_name
 
     @property
     def missing(self) -> str:
@@ -49,6 +51,10 @@ class RaiseElbow(Node):
             return "no robot answers: start one (`hc up mujoco`) with the same ROS_DOMAIN_ID"
         if self.mode != ControlMode.REMOTE:
             return "the robot is not in REMOTE: `hc status` tells why, `hc mode remote` requests it"
+        if self.controller != CONTROLLER:
+            return (
+                f"REMOTE is {self.controller}: `hc mode damp`, `hc load {CONTROLLER}`, then again"
+            )
         return "" if self.held else "/prime/joint_commands is silent: `hc status` tells why"
 
     @property
@@ -58,7 +64,7 @@ class RaiseElbow(Node):
 
     def step(self) -> None:
         """Send the next command."""
-        if self.held is None or self.mode != ControlMode.REMOTE:
+        if self.held is None or (self.mode, self.controller) != (ControlMode.REMOTE, CONTROLLER):
             return
         if self.begin is None:
             self.begin, self.start = time.monotonic(), np.array(self.held.position)

@@ -14,6 +14,8 @@ TIMEOUT = 5.0  # [s] longest wait for the controller
 
 def main() -> None:
     """Wait for the controller, send, and wait until the command has left."""
+    if len(sys.argv) < 3:
+        sys.exit(__doc__)
     topic, *numbers = sys.argv[1:]
     rclpy.init()
     node = rclpy.create_node("servo_command")

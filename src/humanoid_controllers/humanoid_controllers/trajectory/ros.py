@@ -196,12 +196,13 @@ class TrajectoryRosSide:
 
     def _absence(self) -> str:
         """Return that the controller is not in charge, and what changes it."""
-        snapshot = self.snapshot
+        snapshot, name = self.snapshot, self._context.node.get_name()
         if snapshot is None or snapshot.mode is not JointTrajectoryController.mode:
-            return f"{NOT_IN_CHARGE}: `hc mode remote` first"
+            other = f"`hc load {name}` if another controller has REMOTE"
+            return f"{NOT_IN_CHARGE}: `hc mode remote` first ({other})"
         return (
             f"{NOT_IN_CHARGE}: {snapshot.mode.name} is {snapshot.controller}; `hc mode damp`, "
-            f"`hc load {self._context.node.get_name()}`, `hc mode standby --wait`, `hc mode remote`"
+            f"`hc load {name}`, `hc mode standby --wait`, `hc mode remote`"
         )
 
     def _refused(self, reason: str) -> None:
